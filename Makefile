@@ -11,34 +11,33 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema labdl/locale -type f 2>/dev/null) \
   labextension/package.json labextension/tsconfig.json labextension/build-widgets.mjs
 FRONT := labdl/lab/labextension/package.json
-# the slowest tests first, for two run at a time
 BACKENDS := mindspore tensorflow paddle torch
 
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test quick check proofs bench front clean
+.PHONY: lab test test-full test-changed quick check bench front clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
 
-test: $(VENV)/.full $(VENV)/.chromium  ## everything, on all four backends
-	BIN=$(BIN) BACKENDS="$(BACKENDS)" scripts/test.sh
+test: $(VENV)/.full $(VENV)/.chromium  ## a sample that touches everything once on each backend, in a quarter of an hour
+	$(BIN)/python scripts/run_stages.py
+
+test-full: $(VENV)/.full $(VENV)/.chromium  ## every test; STAGES="mindspore browser" and PATHS="ops data" select
+	$(BIN)/python scripts/run_stages.py --breadth full --stages "$(STAGES)" --paths "$(PATHS)"
+
+test-changed: $(VENV)/.full $(VENV)/.chromium  ## every test of the folders that differ from main, or from BASE=
+	$(BIN)/python scripts/run_stages.py --breadth full --changed $(or $(BASE),origin/main)
 
 quick: $(VENV)/.full  ## the daily loop, under two minutes
 	$(BIN)/ruff check labdl tests scripts
-	$(BIN)/python -m pytest -p no:nbval tests/core -x -n 2 -m "not slow"
-	$(BIN)/python -m pytest -p no:nbval $(SMOKE) --backend torch -x -n 2 -m "smoke and not slow"
+	$(BIN)/python -m pytest -p no:nbval tests/core -x -n 2 -m "not slow" --breadth sample
+	$(BIN)/python -m pytest -p no:nbval $(SMOKE) --backend torch -x -n 2 -m "smoke and not slow" --breadth sample
 	npm --prefix labextension test
 
 check: $(VENV)/.full  ## style, types and layering
 	BIN=$(BIN) scripts/check.sh
-
-proofs: $(VENV)/.full  ## with what takes too long for `make test`: every case on every backend, MindSpore compiled, more hostile files, all import orders
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:nbval tests/core/untrusted tests/orders --proofs
-	for backend in $(BACKENDS); do \
-	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:nbval tests/backend --backend $$backend --proofs || exit 1; \
-	done
 
 bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory of training against hand-written native code on each backend
 	$(BIN)/python tests/bench/figures.py
@@ -84,7 +83,7 @@ $(VENV)/.full: $(VENV)/.lab | $(FRONT)
 	touch $@
 
 # a newer front end must not be left out because the environment is up to date
-lab test quick: | $(FRONT)
+lab test test-full test-changed quick: | $(FRONT)
 
 $(VENV)/.chromium: scripts/chromium.sh | $(VENV)/.tools
 	scripts/chromium.sh

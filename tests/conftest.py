@@ -10,16 +10,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start command
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+pytest_plugins = ["breadth", "stage_report"]
+
+
 def pytest_addoption(parser):
     parser.addoption("--backend", default=os.environ.get("LABDL_BACKEND", "torch"), help="the backend under test")
-    parser.addoption("--proofs", action="store_true", help="also the long tests that `make test` leaves out")
+    parser.addoption("--compile", action="store_true", help="train and predict compiled in every test, not in some")
     parser.addoption("--case", help="only this case of the tests that run many, such as conv2d-0-nan")
-
-
-def pytest_collection_modifyitems(config, items):
-    """Leave out what takes long, and `make proofs` does."""
-    if not config.getoption("--proofs"):
-        items[:] = [item for item in items if not item.get_closest_marker("proof")]
 
 
 def pytest_collection_finish(session):

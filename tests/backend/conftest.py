@@ -1,15 +1,15 @@
 """One backend a process: `pytest tests/backend --backend torch`. Known gaps of a framework stand in tests/xfails."""
 
+import dataclasses
 import functools
 import importlib
 import inspect
-import itertools
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from breadth import sampled_cases
 
 sys.path.insert(0, str(Path(__file__).parent))  # the cases beside the tests
 
@@ -27,7 +27,7 @@ def pytest_report_header(config):
 def fill_memory_with_nan(backend):
     """Leave NaN in the memory that the next tensors will lie in: a kernel that leaves elements unwritten shows at once.
 
-    MindSpore cuts its tensors out of a pool of its own; what the others take from malloc, scripts/test.sh has perturbed.
+    MindSpore cuts its tensors out of a pool of its own; what the others take from malloc, scripts/run_stages.py has perturbed.
     """
     if backend.__name__.endswith("mindspore"):
         spoilt = [backend.tensor(np.full(n, np.nan, "float32")) for n in (5, 300)]
@@ -48,9 +48,9 @@ def default_mode(request, backend):
     """On backends that compile by default, tests train eagerly where they leave the mode to the backend.
 
     MindSpore compiles a step of three layers in half a second and runs it in a millisecond, and few tests are about that.
-    Modules marked `default_mode` keep it, and all with `--proofs`.
+    Modules marked `default_mode` keep it, and all with `--compile`.
     """
-    kept = request.node.get_closest_marker("default_mode") or request.config.getoption("--proofs")
+    kept = request.node.get_closest_marker("default_mode") or request.config.getoption("--compile")
     if backend.name not in EACH_COMPILES or kept:
         yield
         return
@@ -72,9 +72,9 @@ def default_mode(request, backend):
 def without_inductor(request, backend, monkeypatch):
     """On PyTorch, tests compile down to PyTorch's own operators; Inductor's C++ takes a compiler five seconds a model.
 
-    Tests marked `inductor` use it, and all with `--proofs`.
+    Tests marked `inductor` use it, and all with `--compile`.
     """
-    kept = request.node.get_closest_marker("inductor") or request.config.getoption("--proofs")
+    kept = request.node.get_closest_marker("inductor") or request.config.getoption("--compile")
     if backend.name == "torch" and not kept:
         import torch
 
@@ -86,13 +86,13 @@ def run_cases(subtests, request, backend):
     """Runs ``check(case)`` for each (name, case): a test apiece, or a subtest, would take longer than what it checks.
 
     A failure is reported under the name of its case, and ``--case NAME`` runs that case alone. A known gap must fail,
-    unless it varies.
+    unless that depends on the processor.
     """
     gaps, test = known_gaps(request.config.getoption("--backend")), request.node.originalname
     only = request.config.getoption("--case")
 
     def run(cases, check):
-        for name, case in cases:
+        for name, case in sampled_cases(request.node, cases):
             if only not in (None, name):
                 continue
             fill_memory_with_nan(backend)
@@ -103,8 +103,8 @@ def run_cases(subtests, request, backend):
             except (Exception, pytest.fail.Exception) as raised:
                 error = raised if gap is None else None
             else:
-                if gap is not None and not varies(gap):
-                    error = AssertionError(f"passes, though tests/xfails/{backend.name}.txt says: {gap}")
+                if gap is not None and not gap.may_pass:
+                    error = AssertionError(f"passes, though tests/xfails/{backend.name}.txt says: {gap.reason}")
             if error is not None:
                 with subtests.test(name):
                     raise error
@@ -121,38 +121,31 @@ def held(backend):
         yield make
 
 
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """A case that a framework computes in its own way: it must fail, or may where that depends on the processor."""
+
+    reason: str
+    may_pass: bool
+
+
 @functools.cache
-def known_gaps(backend: str) -> dict[str, str]:
-    """Id of a test or case, and the reason, from lines ``id  # reason, link``."""
+def known_gaps(backend: str) -> dict[str, Gap]:
+    """Id of a test or case, and its gap, from lines ``id  # reason, link``, or ``? id  # …`` where it may also pass."""
     file = Path(__file__).parents[1] / "xfails" / f"{backend}.txt"
     gaps = {}
     for line in file.read_text().splitlines() if file.exists() else ():
         name, _, reason = line.partition("  # ")
         if name.strip() and not name.startswith("#"):
             assert reason.strip(), f"{file.name}: {name} has no reason"
-            gaps[name.strip()] = reason.strip()
+            gaps[name.removeprefix("? ").strip()] = Gap(reason.strip(), may_pass=name.startswith("? "))
     return gaps
 
 
-def varies(gap: str) -> bool:
-    """Whether a gap depends on the processor: oneDNN has kernels of its own for each set of instructions."""
-    return "oneDNN" in gap
-
-
-PAIRS = list(itertools.combinations(("torch", "tensorflow", "paddle", "mindspore"), 2))
-
-
 def runs_here(item) -> bool:
-    """Whether a test runs on this backend: those marked `two_backends` on the two that their name chooses."""
-    only, proofs = item.config.getoption("--backend"), item.config.getoption("--proofs")
+    """Whether a test is about this backend."""
     about = item.get_closest_marker("backends")
-    if about and only not in about.args:
-        return False
-    if proofs:
-        return True
-    if item.get_closest_marker("two_backends") and not about:
-        return only in PAIRS[zlib.crc32(item.nodeid.encode()) % len(PAIRS)]
-    return only != "mindspore" or not item.get_closest_marker("mindspore_proof")
+    return not about or item.config.getoption("--backend") in about.args
 
 
 def case_ids(item) -> list[str]:
@@ -170,7 +163,7 @@ def pytest_collection_modifyitems(config, items):
     ids = {name: item for item in items for name in case_ids(item)}
     for gap in gaps.keys() & ids.keys():
         if gap == ids[gap].name:  # the gap of a case is expected in `run_cases`
-            ids[gap].add_marker(pytest.mark.xfail(reason=gaps[gap], strict=not varies(gaps[gap])))
+            ids[gap].add_marker(pytest.mark.xfail(reason=gaps[gap].reason, strict=not gaps[gap].may_pass))
     files = {item.path.name for item in items}  # a selection of tests cannot use every line
     whole = len(ids) > 5000 and all(file.name in files for file in Path(__file__).parent.rglob("test_*.py"))
     unused = gaps.keys() - written

@@ -1,6 +1,7 @@
 """What the tests of layers share: making one on a backend, feeding it, comparing."""
 
 import numpy as np
+import pytest
 from portable_numbers import restart_portable_numbers
 
 import labdl
@@ -214,6 +215,9 @@ CASES: dict[str, tuple[str, dict, tuple[Sample, ...]]] = {
     **{name: (name, LAYERS[name].layer_example.params, LAYERS[name].layer_example.inputs) for name in NAMES},
     **{case: (name, params, tuple(samples)) for case, (name, params, *samples) in VARIANTS.items()},
 }
+
+# every case; the sample runs the examples of the layers
+EACH_CASE = [pytest.param(case, marks=[] if case in NAMES else pytest.mark.sample(False)) for case in CASES]
 
 
 def draw(case, seed=0):

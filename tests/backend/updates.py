@@ -1,6 +1,7 @@
 """What the tests of optimizers share: rules, parameters and gradients, and a line that is fitted with them."""
 
 import numpy as np
+import pytest
 
 import labdl
 from labdl import dispatch, nn, ops
@@ -144,6 +145,9 @@ CASES = {
     "ftrl": ("ftrl", {"l1": 0.3, "l2": 0.1}, ftrl),
     "ftrl plain": ("ftrl", {"initial": 0.1, "beta": 0.0}, ftrl),
 }
+# every case; the sample runs the first of each optimizer
+FIRST = {name: case for case, (name, *_) in reversed(CASES.items())}
+EACH_CASE = [pytest.param(case, marks=[] if case in FIRST.values() else pytest.mark.sample(False)) for case in CASES]
 
 
 # of the state: where gradients have had no component, rounding turns the bases by its ratio to the shift of the iteration

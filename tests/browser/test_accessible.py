@@ -24,7 +24,6 @@ def use_theme(page, name: str) -> None:
     expect(page.locator(f"body[data-jp-theme-name='{name}']")).to_have_count(1)
 
 
-@pytest.mark.timeout(240)
 def test_keyboard_alone_and_axe(page):
     page.locator(".jp-LauncherCard", has_text="Model graph").focus()
     page.keyboard.press("Enter")
@@ -77,7 +76,7 @@ def test_keyboard_alone_and_axe(page):
     assert violations(page) == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.sample(False)
 def test_a_small_screen(page):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
@@ -95,7 +94,6 @@ def test_a_small_screen(page):
     assert graph.canvas.bounding_box()["width"] > 800
 
 
-@pytest.mark.timeout(120)
 def test_chinese(page, lab):
     use_language(page, lab, "zh_CN")
     try:

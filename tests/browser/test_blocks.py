@@ -10,8 +10,9 @@ from test_journey import Graph, center
 
 from labdl.saving import structure
 
+pytestmark = pytest.mark.sample(False)
 
-@pytest.mark.timeout(180)
+
 def test_blocks(page, lab):
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)

@@ -2,13 +2,11 @@
 
 import itertools
 
-import pytest
 from places import LARGE, in_both_places, open_editor
 from playwright.sync_api import expect
 from test_journey import Graph, center
 
 
-@pytest.mark.timeout(180)
 @in_both_places
 def test_quick_menu_insertion_and_favorites(page, lab, place):
     page.set_viewport_size(LARGE)

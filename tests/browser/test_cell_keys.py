@@ -34,8 +34,8 @@ def press(page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.blank_page
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
 def test_keys_of_the_editor_in_a_cell(page, lab, workspace):
     graph = run_editor(page, lab, workspace)

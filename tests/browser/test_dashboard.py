@@ -47,7 +47,7 @@ def step_of(panel) -> int:
     return int(found[1].replace(",", ""))
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.sample(every=2)
 @in_both_places
 def test_a_run_at_a_glance(page, lab, run, place, tmp_path):
     page.set_viewport_size({"width": 1280, "height": 720})

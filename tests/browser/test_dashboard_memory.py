@@ -10,6 +10,8 @@ from conftest import CHROMIUM_ARGUMENTS, chromium_path
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from dashboard import HEAP, LABEXTENSION, PAGE, TWO_FRAMES, shown
 
+pytestmark = pytest.mark.sample(False)
+
 
 @pytest.fixture
 def measured(chromium):
@@ -20,7 +22,6 @@ def measured(chromium):
     browser.close()
 
 
-@pytest.mark.timeout(240)
 def test_the_memory_of_a_page_does_not_grow_with_the_run(measured, tmp_path):
     subprocess.run(["node", "dev/bench.mjs", str(tmp_path)], cwd=LABEXTENSION, check=True, capture_output=True)
     (tmp_path / "bench.html").write_text(PAGE)

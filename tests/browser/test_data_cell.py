@@ -35,7 +35,6 @@ labdl.lab.Data(labdl.data.open_dataset("tones"))
 """
 
 
-@pytest.mark.timeout(240)
 def test_pictures_in_a_cell(page, lab):
     page.set_viewport_size(LARGE)
     write_notebook(lab, PICTURES, "[type(transform).__name__ for transform in view.pipeline]")
@@ -91,7 +90,7 @@ def test_pictures_in_a_cell(page, lab):
     expect(page.locator(".jp-OutputArea-output").last).to_contain_text("['ToFloat', 'HorizontalFlip']")
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.sample(False)
 def test_sounds_in_a_small_dark_cell(page, lab):
     use_theme(page, "JupyterLab Dark")
     try:
@@ -127,7 +126,7 @@ texts
 """
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.sample(False)
 def test_texts_and_broken_samples_in_a_cell(page, lab):
     page.set_viewport_size(LARGE)
     broken = """\

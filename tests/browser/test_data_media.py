@@ -15,6 +15,8 @@ from labdl.data import transforms as T
 from labdl.data.codecs.audio import decode_audio, encode_audio
 from labdl.data.codecs.video import encode_video
 
+pytestmark = pytest.mark.sample(False)
+
 RATE, SECONDS = 8000, 6
 
 
@@ -71,7 +73,6 @@ def played_sound(tile):
 
 
 @in_both_places
-@pytest.mark.timeout(240)
 def test_augmented_sounds_are_played(page, lab, place):
     page.set_viewport_size(LARGE)
     write_tones(lab.folder / "tones")
@@ -135,7 +136,6 @@ def test_augmented_sounds_are_played(page, lab, place):
 
 
 @in_both_places
-@pytest.mark.timeout(240)
 def test_augmented_clips_run(page, lab, place):
     use_theme(page, "JupyterLab Dark")
     try:

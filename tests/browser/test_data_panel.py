@@ -88,7 +88,7 @@ def results(panel):
     return panel.locator("[data-result] img").evaluate_all("images => images.map(image => image.src)")
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.sample(False)
 def test_ten_thousand_pictures(page, flowers):
     page.get_by_role("button", name="Refresh the file browser").first.click()
     page.locator(".jp-DirListing-item", has_text="flowers").click(button="right")
@@ -167,7 +167,6 @@ def test_ten_thousand_pictures(page, flowers):
     expect(page.locator(".labdl-DataPanel [data-tile] img").first).to_be_visible(timeout=60_000)
 
 
-@pytest.mark.timeout(240)
 def test_transforms_are_previewed_saved_and_used(page, lab, flowers):
     panel = open_panel(page)
     panel.get_by_role("tab", name="Transforms").click()
@@ -287,7 +286,7 @@ def parted(lab, pictures):
     return root
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.sample(False)
 def test_a_folder_that_is_divided_already(page, lab, parted):
     panel = open_panel(page)
     part = panel.get_by_role("radiogroup", name="Part of the data set")
@@ -361,7 +360,7 @@ def test_a_folder_that_is_divided_already(page, lab, parted):
         page.set_viewport_size(LARGE)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.sample(False)
 def test_small_dark_and_chinese(page, lab, flowers):
     page.set_viewport_size(SMALL)
     use_theme(page, "JupyterLab Dark")

@@ -10,6 +10,8 @@ from test_data_panel import add, results, step_names, violations
 
 from labdl.data.codecs.image import encode_image
 
+pytestmark = pytest.mark.sample(False)
+
 LONG = "a-class-of-flowers-with-a-name-that-is-longer-than-its-column/and-a-folder-in-it"
 
 
@@ -25,7 +27,6 @@ def write_parts(root):
     (deep / "picture-of-a-rose-that-was-never-saved-as-a-whole-0001.png").write_bytes(b"no picture")
 
 
-@pytest.mark.timeout(240)
 def test_the_part_and_its_broken_files(page, lab):
     page.set_viewport_size(LARGE)
     write_parts(lab.folder / "flowers")
@@ -80,7 +81,6 @@ view
 """
 
 
-@pytest.mark.timeout(240)
 def test_parts_in_a_cell(page, lab):
     write_parts(lab.folder / "flowers")
     page.set_viewport_size(LARGE)
@@ -127,7 +127,6 @@ def test_parts_in_a_cell(page, lab):
         page.set_viewport_size(LARGE)
 
 
-@pytest.mark.timeout(240)
 def test_sentences_of_python_are_translated(page, lab):
     write_parts(lab.folder / "flowers")
     use_language(page, lab, "zh_CN")

@@ -13,6 +13,8 @@ from labdl.graph import Edge, Node
 from labdl.graph import Graph as GraphData
 from labdl.saving import structure
 
+pytestmark = pytest.mark.sample(False)
+
 NODES = {
     "a": Node("Input", "image", {"shape": (None, 1, 8, 8)}),
     "b": Node("Conv2d", "conv", {"out_channels": 4, "kernel_size": 3, "padding": "same"}),
@@ -50,7 +52,6 @@ def command(page, label):
     page.keyboard.press("Enter")
 
 
-@pytest.mark.timeout(240)
 def test_what_was_changed_since_it_was_saved(page, lab):
     write(page, lab, net=NET)
     page.locator(".jp-DirListing-item", has_text="net.labdl").dblclick()
@@ -97,7 +98,6 @@ def test_what_was_changed_since_it_was_saved(page, lab):
     expect(page.get_by_text("The two models do not differ.")).to_be_visible()
 
 
-@pytest.mark.timeout(240)
 def test_two_large_models(page, lab):
     write(page, lab, **{name: labdl.trace(models.create(name), name=name) for name in ("resnet18", "resnet34")})
     rows = page.locator(".jp-DirListing-item")
@@ -151,7 +151,6 @@ def test_two_large_models(page, lab):
     expect(page.locator(".labdl-diff-totals:visible")).to_contain_text("21.8 M → 11.7 M")
 
 
-@pytest.mark.timeout(240)
 def test_in_a_notebook(page):
     page.locator(".jp-LauncherCard", has_text="Python 3").first.click()
     expect(page.get_by_text("| Idle")).to_be_visible(timeout=60_000)  # what is run before may be lost

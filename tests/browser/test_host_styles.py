@@ -16,6 +16,8 @@ from test_journey import Graph
 from labdl.lab.widgets import binary_events
 from labdl.lab.widgets.front_end import read_static
 
+pytestmark = pytest.mark.sample(False)
+
 RUN = """
 import sys, numpy as np
 from labdl import nn, train
@@ -119,7 +121,6 @@ def element(page, name: str):
     return page.locator(f".labdl-{name}:visible")
 
 
-@pytest.mark.timeout(180)
 def test_runs_in_a_cell_look_as_in_a_panel(page, lab, recorded):
     folder = shutil.copytree(recorded, lab.folder / "runs")
     looks = {}
@@ -160,7 +161,6 @@ lab.Editor(structure.decode(Path("net.labdl").read_bytes()))
 """
 
 
-@pytest.mark.timeout(180)
 def test_an_editor_in_a_cell_looks_as_in_a_panel(page, lab):
     page.set_viewport_size(LARGE)
     write(page, lab, net=NET)
@@ -240,7 +240,6 @@ def bare_page(chromium, recorded):
     page.close()
 
 
-@pytest.mark.timeout(120)
 def test_no_style_of_a_page_reaches_into_a_dashboard(bare_page):
     plain = bare_page("")
     found = {host: differences(plain, bare_page(style)) for host, style in HOSTS.items()}

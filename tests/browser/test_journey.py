@@ -73,8 +73,8 @@ def wait_until_finished(dashboard, idle_seconds: float = 120) -> None:
         dashboard.page.wait_for_timeout(200)
 
 
-@pytest.mark.timeout(1200)  # four frameworks start here, one after the other
-def test_build_train_and_open_elsewhere(page, lab):
+@pytest.mark.timeout(1200)  # with full breadth, four frameworks start here, one after the other
+def test_build_train_and_open_elsewhere(page, lab, full_breadth):
     # a new model graph, from the launcher
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
@@ -172,11 +172,11 @@ def test_build_train_and_open_elsewhere(page, lab):
         assert weights["conv2d/kernel:0"].shape == (3, 3, 1, 16)
         assert sum(weights[key].size for key in weights) == 2730
     expected = predictions("torch", lab.folder)
-    for backend in (*OTHER_FRAMEWORKS, "numpy"):
+    for backend in (*OTHER_FRAMEWORKS, "numpy") if full_breadth else ("numpy",):
         np.testing.assert_allclose(predictions(backend, lab.folder), expected, atol=1e-5)
 
     # the same document trains on every framework, in a kernel of its own, and stops when it is told to
-    for backend in OTHER_FRAMEWORKS:
+    for backend in OTHER_FRAMEWORKS if full_breadth else ():
         panel.get_by_label("Backend").select_option(backend)
         panel.get_by_role("textbox", name="Epochs").fill("2")
         panel.get_by_role("button", name="Train", exact=True).click()

@@ -12,6 +12,8 @@ import labdl
 from labdl.graph import Edge, Node
 from labdl.graph import Graph as Model
 
+pytestmark = pytest.mark.sample(False)
+
 
 def network() -> Model:
     layers = {
@@ -47,7 +49,6 @@ def document(lab, page):
         (lab.folder / "inside").with_suffix(suffix).unlink(missing_ok=True)
 
 
-@pytest.mark.timeout(180)
 def test_parameters_and_one_sample(page, lab, document):
     graph = open_document(page, document)
     inspector = page.locator(".labdl-inspector")
@@ -110,7 +111,6 @@ editor
 """
 
 
-@pytest.mark.timeout(240)
 def test_the_model_of_a_notebook(page, lab):
     run_in_notebook(page, lab, CELL)
     graph = Graph(page)

@@ -11,6 +11,8 @@ from test_data_panel import link_pictures, results, violations, write_pictures
 from labdl.data import Pipeline
 from labdl.data import transforms as T
 
+pytestmark = pytest.mark.sample(False)
+
 
 @pytest.fixture(scope="session")
 def few_pictures(tmp_path_factory):
@@ -73,7 +75,6 @@ def drag(page, source, target, right: int = 0) -> None:
     page.wait_for_timeout(150)  # dnd-kit takes clicks for part of the drag for 50 ms after its end
 
 
-@pytest.mark.timeout(240)
 def test_steps_inside_of_others_in_the_panel(page, lab, flowers):
     page.set_viewport_size(LARGE)
     panel = open_panel(page)
@@ -162,7 +163,6 @@ def test_steps_inside_of_others_in_the_panel(page, lab, flowers):
     assert names(panel) == before
 
 
-@pytest.mark.timeout(240)
 def test_an_inner_step_that_fails_is_marked(page, lab, flowers):
     inner = T.Compose([T.Normalize(mean=(0.5,) * 5, std=(0.5,) * 5)])
     Pipeline([T.ToFloat(), T.RandomApply([T.HorizontalFlip(), inner], p=1.0)], dataset="flowers").save(
@@ -214,7 +214,6 @@ view.pipeline.save("x.json")
 """
 
 
-@pytest.mark.timeout(240)
 def test_functions_of_a_cell_are_steps_by_name(page, lab):
     page.set_viewport_size(LARGE)
     write_notebook(lab, FUNCTIONS, USE)
@@ -268,7 +267,6 @@ def twenty_steps():
     return [T.Resize((32, 32)), color, choice, policy, T.RandomOrder([T.AutoContrast(), T.Equalize()]), T.ToFloat()]
 
 
-@pytest.mark.timeout(300)
 def test_twenty_steps_of_three_levels_in_both_themes(page, lab, flowers, tmp_path):
     phases = ["always", *["training"] * 4, "always"]
     Pipeline(twenty_steps(), phases=phases, dataset="flowers").save(lab.folder / "flowers.pipeline.json")

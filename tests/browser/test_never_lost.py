@@ -126,7 +126,7 @@ def save(page) -> None:
     page.keyboard.press("Control+s")
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.sample(False)
 def test_what_was_not_saved_outlives_page_browser_and_server(server, browser, tmp_path):
     path = new_file(server, "net.labdl")
     context = browser()
@@ -188,7 +188,6 @@ def test_what_was_not_saved_outlives_page_browser_and_server(server, browser, tm
     assert nodes_in(path) == ["input", "linear", "relu", "tanh"]
 
 
-@pytest.mark.timeout(120)
 def test_a_file_that_changed_on_the_disk_is_not_overwritten_unasked(server, browser):
     path = new_file(server, "shared.labdl")
     page = server.open(browser(), "shared.labdl")

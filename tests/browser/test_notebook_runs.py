@@ -64,8 +64,8 @@ def moves(page, panel=None):
         page.wait_for_timeout(200)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.blank_page
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
 def test_a_run_that_has_ended_has_one_dashboard(page, lab, workspace):
     """Its output and the update of it arrive together."""
@@ -81,8 +81,8 @@ def test_a_run_that_has_ended_has_one_dashboard(page, lab, workspace):
     assert counts == [1, 1]
 
 
+@pytest.mark.sample(False)
 @pytest.mark.blank_page
-@pytest.mark.timeout(240)
 def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
     write_notebook(lab, TRAIN, BUSY)
     open_notebook(page, lab, workspace="lab/tree")
@@ -137,7 +137,7 @@ def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
 SCRIPT = TRAIN.replace('folder="runs/mine"', 'folder="scripted"').replace("\nrun\n", "\nrun.wait()\n")
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.sample(False)
 def test_the_server_may_restart_and_the_computer_sleep(chromium, tmp_path):
     """The page is not reloaded: it says what it knows, and goes on where it was."""
     with jupyterlab(tmp_path) as lab:
@@ -195,6 +195,7 @@ def kill_kernels(lab):
             process.kill()
 
 
+@pytest.mark.sample(False)
 def test_a_notebook_runs_without_a_page_and_keeps_the_final_curves(tmp_path):
     """As nbconvert, papermill or a continuous integration runs it; GitHub and nbviewer show what is kept."""
     from nbclient import NotebookClient

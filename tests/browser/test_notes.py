@@ -12,8 +12,9 @@ from labdl.graph import Edge, Node
 from labdl.graph import Graph as GraphData
 from labdl.saving import load_structure, save_structure
 
+pytestmark = pytest.mark.sample(False)
 
-@pytest.mark.timeout(180)
+
 def test_notes_beside_the_layers(page, lab):
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
@@ -127,7 +128,6 @@ BLOCK = """class {name}(nn.Module):
 """
 
 
-@pytest.mark.timeout(240)
 def test_classes_of_files_cells_and_kernels(page, lab):
     page.keyboard.press("Escape")
     source = "from labdl import nn, ops\n\n\n" + BLOCK.format(name="Stem", part="stem").replace("WIDTH", "7")
@@ -197,7 +197,6 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     expect(menu).to_have_count(0)
 
 
-@pytest.mark.timeout(180)
 def test_kept_blocks_and_favorites_follow_the_person(page, lab, chromium):
     page.keyboard.press("Escape")
     nodes = {"i": Node("Input", "input", {"shape": (None, 4)}), "a": Node("Linear", "stem/a", {"out_features": 3})}

@@ -7,6 +7,8 @@ from places import open_notebook, run_cell, write_notebook
 from playwright.sync_api import expect
 from test_notebook_runs import saved
 
+pytestmark = pytest.mark.sample(False)
+
 RACE = """
 import numpy as np
 from labdl import lab, nn, train
@@ -21,7 +23,6 @@ BACKENDS = ("torch", "tensorflow", "paddle", "mindspore")
 
 
 @pytest.mark.blank_page
-@pytest.mark.timeout(300)
 def test_four_backends_in_one_chart(page, lab):
     write_notebook(lab, RACE)
     open_notebook(page, lab, workspace="lab/tree")

@@ -11,6 +11,8 @@ from labdl.graph import Edge, Node
 from labdl.graph import Graph as GraphData
 from labdl.saving import structure
 
+pytestmark = pytest.mark.sample(False)
+
 
 def model(kind: str = "Linear") -> bytes:
     """An input, and a layer that may be unknown."""
@@ -61,7 +63,6 @@ def try_to_edit(page, graph: Graph) -> None:
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.blank_page
 def test_unknown_layers_a_newer_format_and_a_write_protected_file(page, lab, tmp_path):
     files = {"unknown": model("acme.Scale"), "newer": newer(model()), "known": model()}
@@ -134,7 +135,6 @@ def test_unknown_layers_a_newer_format_and_a_write_protected_file(page, lab, tmp
     assert (lab.folder / "known.labdl").read_bytes() == files["known"]
 
 
-@pytest.mark.timeout(120)
 def test_what_is_set_holds_for_open_models_and_after_a_reload(page, lab, tmp_path):
     (lab.folder / "grid.labdl").write_bytes(model())
     open_file(page, lab, "grid.labdl")

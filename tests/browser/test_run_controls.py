@@ -39,7 +39,7 @@ def events(run, kind):
     return [e for line in (run / "events.jsonl").read_text().splitlines() if (e := json.loads(line))["kind"] == kind]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize(("place", "size"), [("panel", LARGE), ("cell", SMALL)], ids=PLACES)
 def test_a_run_is_steered(page, lab, run, place, size):
     page.set_viewport_size(size)

@@ -9,6 +9,8 @@ import pytest
 from places import in_both_places, open_run
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.sample(False)
+
 RUN = """
 import sys, time
 from labdl import data, nn, ops, train
@@ -49,7 +51,6 @@ def near(text, value):
     assert shown == pytest.approx(value, rel=6e-3, abs=1e-12), (text, value)
 
 
-@pytest.mark.timeout(300)
 @in_both_places
 def test_every_tab_shows_what_the_folder_says(page, lab, run, place):
     folder, told = run

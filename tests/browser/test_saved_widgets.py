@@ -10,8 +10,8 @@ from test_journey import Graph
 from test_selecting import CELL
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.blank_page
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
 def test_the_editor_comes_back_with_its_kernel(page, lab, workspace):
     write_notebook(lab, CELL)

@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from test_diff import NET, write
 from test_journey import Graph
 
+pytestmark = pytest.mark.sample(False)
+
 CELL = """\
 import labdl
 from labdl import nn
@@ -15,7 +17,6 @@ labdl.lab.Editor(labdl.trace(model, labdl.Spec((None, 1, 8, 8))))
 """
 
 
-@pytest.mark.timeout(120)
 def test_downstream_in_the_panel(page, lab):
     write(page, lab, selecting=NET)
     page.locator(".jp-DirListing-item", has_text="selecting.labdl").dblclick()
@@ -26,7 +27,6 @@ def test_downstream_in_the_panel(page, lab):
     expect(graph.canvas.locator(".react-flow__node.selected .labdl-node-name")).to_have_text(["relu", "flat", "head"])
 
 
-@pytest.mark.timeout(120)
 def test_downstream_in_a_cell(page, lab):
     run_in_notebook(page, lab, CELL)
     graph = Graph(page)

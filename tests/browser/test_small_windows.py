@@ -2,7 +2,6 @@
 
 import time
 
-import pytest
 from places import LARGE, SMALL, run_in_notebook
 from playwright.sync_api import expect
 from test_diff import NET, write
@@ -55,7 +54,6 @@ def check_panels(page) -> None:
     expect(inspector).to_be_visible()
 
 
-@pytest.mark.timeout(120)
 def test_panels_in_the_panel(page, lab):
     page.set_viewport_size(LARGE)
     write(page, lab, small=NET)
@@ -64,7 +62,6 @@ def test_panels_in_the_panel(page, lab):
     check_panels(page)
 
 
-@pytest.mark.timeout(120)
 def test_panels_in_a_cell(page, lab):
     page.set_viewport_size(LARGE)
     run_in_notebook(page, lab, CELL)

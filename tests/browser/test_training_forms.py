@@ -46,7 +46,6 @@ def folder(lab):
     return folder
 
 
-@pytest.mark.timeout(240)
 def test_a_training_from_forms(another_kernel, lab, folder, page):
     page.locator(".jp-DirListing-item", has_text="forms").dblclick()
     page.locator(".jp-DirListing-item", has_text="net.labdl").dblclick()

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 from test_journey import Graph
 
@@ -36,6 +37,7 @@ def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
     expect(page.locator(".labdl-facts")).to_contain_text("2.6 kB")
 
 
+@pytest.mark.sample(False)
 def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
@@ -67,6 +69,7 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
     assert found.value.path().read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.sample(False)
 def test_jupyterlabs_own_places(page):
     """Its status bar tells of the model in front, its property inspector has the properties that are hidden beside the
     canvas, and a layer says all that is written about it."""

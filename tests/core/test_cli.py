@@ -45,6 +45,7 @@ def test_errors_of_the_system_have_no_number(tmp_path, capsys):
     assert "Errno" not in sentence(err)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("arguments", [["models"], ["--help"], ["runs", "--help"]])
 def test_closed_pipe_ends_without_a_message(arguments):
     command = subprocess.Popen(
@@ -56,6 +57,7 @@ def test_closed_pipe_ends_without_a_message(arguments):
     assert command.wait() in (141, 120, 0)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_do_not_matter(closed):
     command = f"{sys.executable} -m labdl.cli models {closed}"

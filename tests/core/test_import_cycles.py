@@ -27,6 +27,7 @@ def write(folder, **files):
     return folder
 
 
+@pytest.mark.sample(False)
 def test_labdl_has_no_cycles(check):
     imports = check.Imports(ROOT)
     assert len(imports.modules) > 400

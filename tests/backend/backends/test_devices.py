@@ -94,6 +94,7 @@ for compiled in choices:
 """
 
 
+@pytest.mark.sample(False)
 def test_a_step_computes_on_the_chosen_device(backend):
     """Tensors, variables, the optimizer's state and the results lie there, eager and compiled."""
     if backend.name not in ELSEWHERE:  # Paddle and MindSpore have one switch for all that they make

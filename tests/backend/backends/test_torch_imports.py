@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.sample(False)
+
 
 @pytest.mark.backends("torch")
 def test_use_does_not_import_the_compiler(backend):

@@ -301,6 +301,7 @@ for source in (Pairs(), data.IterableDataset(Pairs())):
 """
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.backends("torch", "paddle")
 def test_processes_of_the_frameworks_loader_read_each_sample_once(backend):
     module = {"torch": "torch.utils.data", "paddle": "paddle.io"}[backend.name]

@@ -8,7 +8,7 @@ from labdl import data, nn
 from labdl.data import transforms as T
 from labdl.data.codecs.image import encode_image
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(False)
 
 EPOCHS, BATCH, RATE, SEED = 8, 32, 0.3, 3
 AUGMENT = [

@@ -7,6 +7,8 @@ import pytest
 
 from labdl.data.slots import SlotPool
 
+pytestmark = pytest.mark.sample(backends=1)
+
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
 def test_tensors_keep_the_values_of_their_batch(backend, dtype):

@@ -10,7 +10,7 @@ from labdl.data import samplers, text
 from labdl.data import transforms as T
 from labdl.spec import Spec
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 EPOCHS, BATCH = 6, 16
 

@@ -14,7 +14,7 @@ from labdl import data, nn
 from labdl.errors import ConfigError, DataError
 from labdl.train import SGD, Trainer, sweep
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 4)).astype("float32")
@@ -102,6 +102,7 @@ def test_a_training_on_a_stream_resumes_in_the_middle_of_an_epoch(backend, tmp_p
     assert_equal(resumed, whole)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("settings", [{"workers": 2}, {"workers": 2, "worker_type": "process"}])
 def test_loaders_of_workers_train_as_arrays_do(backend, ordered, settings):
     samples = data.SampleDataset(lambda i: (X[i], Y[i]), length=24, name="samples")
@@ -187,6 +188,7 @@ def workers() -> list[str]:
     return [*map(str, processes), *(t.name for t in threading.enumerate() if t.name.startswith("labdl-data"))]
 
 
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("kind", ["thread", "process"])
 def test_ctrl_c_and_errors_of_a_step_leave_no_workers(backend, kind, capsys):
     loader = data.Loader(Slow(), 4, workers=2, worker_type=kind)

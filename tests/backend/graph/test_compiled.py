@@ -44,21 +44,11 @@ class Shifted(nn.Module):
         return self.layer(*(shift(x) for shift, x in zip(self.shifts, inputs, strict=True)))
 
 
-# MindSpore compiles a layer for seconds: every ninth one here, one case of each by `make proofs`; Paddle for a third of a
-# second: every layer, and of its other cases every third
-EACH = [
-    pytest.param(
-        case,
-        marks=[
-            pytest.mark.backends(*FLAT if case in NAMES else ["paddle"]),
-            *([pytest.mark.mindspore_proof] if case not in NAMES[::9] else []),
-            *([pytest.mark.proof] if case not in NAMES and at % 3 else []),
-        ],
-    )
-    for at, case in enumerate(CASES)
-]
+# MindSpore compiles a layer for seconds: one case of each; Paddle for a third of a second: every case
+EACH = [pytest.param(case, marks=pytest.mark.backends(*FLAT if case in NAMES else ["paddle"])) for case in CASES]
 
 
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("case", EACH)
 def test_every_layer_has_its_gradients_in_each_run_of_its_compiled_form(case, backend):
     arrays = draw(case)
@@ -134,6 +124,7 @@ OPTIMIZERS = {
 }
 
 
+@pytest.mark.sample(every=5, backends=["tensorflow", "paddle", "mindspore"])
 @pytest.mark.parametrize(
     "case", [pytest.param(o, marks=[] if o == "sgd" else pytest.mark.backends(*WHOLE)) for o in OPTIMIZERS]
 )
@@ -150,6 +141,7 @@ def test_a_compiled_training_is_that_of_the_eager_one(case, backend):
             np.testing.assert_allclose(others[name], value, rtol=1e-3, atol=1e-4, err_msg=name)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 def test_a_recurrent_network_compiles(layer, backend):
     x, y = np.random.default_rng(0).integers(0, 20, (8, 5)), np.arange(8)
@@ -181,6 +173,7 @@ OPERANDS = {
 }
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("case", OPERANDS)
 def test_operands_of_python_and_numpy_compile(case, backend):
     x, y = np.random.default_rng(0).normal(size=(8, 4)).astype("float32"), np.arange(8)
@@ -214,6 +207,7 @@ def test_a_compiled_function_that_fails_an_assertion_of_the_framework_runs_as_it
     assert losses[1] < losses[0]
 
 
+@pytest.mark.sample(False)
 @pytest.mark.backends("torch")
 def test_each_training_has_a_limit_of_recompilations_of_its_own(backend):
     import torch._dynamo

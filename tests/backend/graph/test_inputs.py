@@ -14,7 +14,7 @@ from labdl.infer import Inference, predict
 from labdl.saving.onnx import export_onnx, import_onnx
 from labdl.spec import Spec
 
-pytestmark = pytest.mark.filterwarnings("ignore:the saved model needs 'types'")  # the forward of Classifier branches
+pytestmark = [pytest.mark.filterwarnings("ignore:the saved model needs 'types'"), pytest.mark.sample(backends=1)]
 
 
 class Classifier(nn.Module):

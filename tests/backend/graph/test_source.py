@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from layers import CASES, NAMES, draw, flat, twins
+from layers import EACH_CASE, draw, flat, twins
 
 import labdl
 from labdl import nn, ops
@@ -48,15 +48,8 @@ def seeded():
     labdl.seed(3)
 
 
-# the examples of layers and one of three of their other settings
-EACH = [
-    pytest.param(case, marks=[] if case in NAMES or at % 3 == 0 else [pytest.mark.proof])
-    for at, case in enumerate(CASES)
-]
-
-
-@pytest.mark.two_backends
-@pytest.mark.parametrize("case", EACH)
+@pytest.mark.sample(backends=1)
+@pytest.mark.parametrize("case", EACH_CASE)
 def test_source_of_every_layer_computes_the_same(case, backend, tmp_path):
     ours, _ = twins(case, backend)
     native = written(ours, tmp_path)
@@ -89,6 +82,7 @@ UNKNOWN_STEPS = {
 }
 
 
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("case", UNKNOWN_STEPS)
 def test_models_of_any_number_of_steps(case, backend, tmp_path):
     """Built with an unknown number, they compute what is computed with a known one, also in files of each kind."""
@@ -187,6 +181,7 @@ RUN = {
 }
 
 
+@pytest.mark.sample(backends=1)
 def test_the_file_runs_where_labdl_cannot_be_imported(backend, tmp_path):
     net = Net().build((None, 3, 8, 8), backend=backend.name, seed=0)
     x = np.random.default_rng(0).normal(size=(4, 3, 8, 8)).astype("float32")

@@ -227,7 +227,8 @@ def native_gradients(native, x):
     return resnet.from_torchvision({**native.state_dict(), **{k: p.grad for k, p in native.named_parameters()}})
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(every=2)
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", RESNETS)
 def test_resnet_with_public_names_equals_torchs(name, backend):
     """Outputs and gradients with running statistics, then with those of the batch, and what training leaves of them."""
@@ -292,7 +293,8 @@ TRAINED = {
 }
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(every=4)
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("family", TRAINED)
 def test_training_takes_the_same_steps_as_on_torch(family, backend):
     make, specs, kind, draw = TRAINED[family]

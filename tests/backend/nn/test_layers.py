@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from layers import CASES, NAMES, assert_same, call, draw, flat, make, specs_of, twins
+from layers import CASES, EACH_CASE, NAMES, assert_same, call, draw, flat, make, specs_of, twins
 
 import labdl
 from labdl import ops
@@ -17,7 +17,7 @@ def own_random_numbers_afterwards():
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("training", [False, True], ids=["evaluation", "training"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", EACH_CASE)
 def test_output_and_state_equal_numpys(case, training, backend):
     """In training too: batch statistics are no matter of chance, and NumPy draws for dropout and noise."""
     ours, reference = twins(case, backend, training)
@@ -34,7 +34,7 @@ def repeated(case, arrays):
     return [np.concatenate([a, a]) if s.shape else a for s, a in zip(CASES[case][2], arrays, strict=True)]
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_of_another_size_passes(name, backend):
     """The batch was left open at build: one sample and twice as many go through as well."""
@@ -43,8 +43,8 @@ def test_a_batch_of_another_size_passes(name, backend):
         assert_same(call(ours, arrays, backend), call(reference, arrays), backend)
 
 
-@pytest.mark.two_backends
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.sample(every=2, backends=1)
+@pytest.mark.parametrize("case", EACH_CASE)
 def test_inferred_shapes_are_the_real_ones(case, backend):
     """Also with an open batch, which is every size that another batch makes another."""
     model, arrays = make(case, backend.name), draw(case)
@@ -70,7 +70,7 @@ def no_matter(case, key):
     return key.endswith("key/bias:0") or (case in nothing_before and key == "recurrent_kernel:0")
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", EACH_CASE)
 def test_gradients_reach_every_parameter_and_input(case, backend):
     """Finite and not zero, and for parameters equal to central differences of the NumPy layer."""
     ours, reference = twins(case, backend, training=True)
@@ -128,7 +128,7 @@ def _compare_one_entry(reference, key, parameter, gradient, arrays, weights):
     assert gradient[at] == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=0.03, abs=5e-3)
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_same_seed_same_bits_as_on_numpy(name, backend):
     ours, reference = make(name, backend.name).state_dict(), make(name, "numpy").state_dict()
@@ -138,7 +138,7 @@ def test_same_seed_same_bits_as_on_numpy(name, backend):
         np.testing.assert_array_equal(value, reference[key])
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_values_move_between_backends_and_back_unchanged(name, backend):
     model = make(name, backend.name, seed=1)
@@ -160,6 +160,7 @@ def test_values_move_between_backends_and_back_unchanged(name, backend):
     )
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("training", [False, True], ids=["evaluation", "training"])
 @pytest.mark.parametrize("name", [n for n in NAMES if "data_format" in fields(LAYERS[n])])
 def test_both_data_formats_give_the_same_values(name, training, backend):

@@ -291,6 +291,7 @@ def pairs():
     return draws.normal(size=(40, 3)).astype("float32"), draws.integers(0, 2, (40, 2)).astype("float32")
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -222,6 +222,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("around", [False, True], ids=["model", "part"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_parameters_after_build(change, around, backend, tmp_path):

@@ -190,6 +190,7 @@ def test_wrong_settings_raise(layer, sentence):
         layer().build((None, 8), *([Spec((None,), "int64")] if "top_k" not in sentence else []), backend="numpy")
 
 
+@pytest.mark.sample(backends=1)
 def test_the_balance_loss_is_a_part_of_the_loss(backend):
     """Trained with it alone, experts that were used unevenly are used evenly."""
     model = nn.MixtureOfExperts(4, hidden_features=4, top_k=1).build((None, 6), backend=backend.name, seed=0)

@@ -88,6 +88,7 @@ def test_the_new_head_of_a_frozen_model_is_trained_and_the_rest_is_not(backend):
     assert moved == ["head/kernel:0", "head/bias:0"]
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("classes", [3, 5, 500])
 def test_a_trainer_goes_on_with_a_new_head(backend, classes):
     """The optimizer and the averages keep their state of the body, and have none of the former head."""

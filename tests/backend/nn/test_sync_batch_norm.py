@@ -97,13 +97,14 @@ def compare(folder: Path, backend) -> None:
             np.testing.assert_allclose(part[name], state[f"{name}:0"], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(backends=1)
+@pytest.mark.sample(backends=1)
 def test_two_processes_equal_the_whole_batch(backend, tmp_path):
     run_all(commands(backend.name, tmp_path))
     compare(tmp_path, backend)
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(False)
 def test_two_compiled_replicas_equal_the_whole_batch(backend, tmp_path):
     if backend.name == "tensorflow":
         run_all([([sys.executable, WORKER, "tensorflow", "1", tmp_path], {})])

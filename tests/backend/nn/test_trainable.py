@@ -8,7 +8,7 @@ from labdl import nn, ops
 from labdl.errors import ConfigError, ModelError
 from labdl.train import Adam, Trainer
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 X = np.random.default_rng(0).normal(1.0, 2.0, size=(8, 5)).astype("float32")
 Y = np.arange(8) % 3

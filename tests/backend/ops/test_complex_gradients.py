@@ -7,6 +7,8 @@ from cases import Call, each_sample, native
 import labdl
 from labdl.ops.operator import OPERATORS
 
+pytestmark = pytest.mark.sample(every=4)
+
 STEP = 1e-6
 NAMES = [
     name

@@ -96,6 +96,7 @@ def test_gradients_flow_through_the_branch_that_ran(backend):
     check_gradient(backend, function, X - 1, X + 1)
 
 
+@pytest.mark.sample(backends=["tensorflow", "mindspore"])
 @pytest.mark.inductor
 def test_a_model_with_branches_trains_compiled_as_it_does_eagerly(backend):
     check_training(Branching, backend)
@@ -217,6 +218,7 @@ def test_a_model_with_a_loop_trains_compiled_as_it_does_eagerly(backend):
     check_training(Iterating, backend, backend.name in ("tensorflow", "mindspore"))
 
 
+@pytest.mark.sample(backends=["tensorflow", "mindspore"])
 @pytest.mark.inductor
 def test_a_model_with_a_loop_is_evaluated_compiled(backend):
     model = Iterating().build((8, 4), backend=backend.name, seed=1)
@@ -306,12 +308,14 @@ def test_gradients_flow_through_all_steps_of_a_scan(backend):
     check_gradient(backend, function, X[0], X, X[1])
 
 
+@pytest.mark.sample(every=2, backends=["tensorflow", "paddle"])
 @pytest.mark.parametrize("model", [Recurrent, LongRecurrent])
 def test_a_model_with_a_scan_trains_compiled_as_it_does_eagerly(model, backend):
     compiled = model is Recurrent or backend.name in ("tensorflow", "mindspore")
     check_training(model, backend, compiled, shape=(6, 3 * model.length))
 
 
+@pytest.mark.sample(False)
 def test_a_model_with_a_long_scan_is_evaluated_compiled(backend):
     model = LongRecurrent().build((6, 120), backend=backend.name, seed=1)
     check_evaluation(model, backend, DRAWS.normal(size=(6, 120)).astype("float32"))
@@ -387,6 +391,7 @@ class LongWithoutResults(WithoutResults):
     length = 40
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("model", [WithoutResults, LongWithoutResults])
 def test_places_without_tensors_compile(model, backend):
     check_training(model, backend, model is WithoutResults or backend.name in ("tensorflow", "mindspore"))
@@ -410,6 +415,7 @@ def test_branches_with_places_without_tensors_compile(backend):
     check_training(BranchingWithoutResults, backend)
 
 
+@pytest.mark.sample(backends=1)
 def test_a_compiled_loop_may_return_its_variables_in_another_order_of_keys(backend):
     class Reordered(nn.Module):
         def forward(self, x):
@@ -430,6 +436,7 @@ class VeryLongRecurrent(Recurrent):
     length = 1000
 
 
+@pytest.mark.sample(False)
 @pytest.mark.backends("tensorflow", "mindspore")  # which have gradients of loops
 def test_a_scan_of_a_thousand_steps_compiles(backend):
     check_training(VeryLongRecurrent, backend, steps=1, shape=(2, 3000))
@@ -477,6 +484,7 @@ def test_gradients_flow_through_vmap(backend):
     check_gradient(backend, function, X, X[0])
 
 
+@pytest.mark.sample(backends=1)
 def test_a_model_with_vmap_trains_compiled_as_it_does_eagerly(backend):
     check_training(Mapped, backend, shape=(6, 4))
 

@@ -17,6 +17,8 @@ from labdl.spec import Spec
 from labdl.train import Trainer
 from labdl.train.broadcasting import aligned_ranks
 
+pytestmark = pytest.mark.sample(backends=1)
+
 X = np.random.default_rng(0).uniform(0.2, 0.9, (6, 4)).astype("float32")
 Y = np.arange(6) % 4
 

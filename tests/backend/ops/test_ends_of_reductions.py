@@ -8,6 +8,8 @@ import pytest
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(every=8)
+
 INF = math.inf
 
 

@@ -8,6 +8,8 @@ import pytest
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(every=4)
+
 LEAST = [("int32", -(2**31)), ("int64", -(2**63))]
 
 

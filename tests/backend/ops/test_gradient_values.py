@@ -16,6 +16,8 @@ import labdl
 from labdl import ops
 from labdl.ops.operator import OPERATORS
 
+pytestmark = pytest.mark.sample(every=4)
+
 INF, NAN = math.inf, math.nan
 DTYPES = ["float32", "float64"]
 

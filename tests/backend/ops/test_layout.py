@@ -69,8 +69,9 @@ SPATIAL = [
 ]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=[pytest.mark.proof] if at % 3 else []) for at, case in enumerate(SPATIAL)]
+    "case", [pytest.param(case, marks=[pytest.mark.sample(False)] if at % 3 else []) for at, case in enumerate(SPATIAL)]
 )
 def test_a_layer_between_spatial_layers(case, backend):
     [x] = draw(case)
@@ -149,6 +150,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_networks(network, training, backend):

@@ -11,7 +11,7 @@ from cases import Call, each_sample, native
 import labdl
 from labdl.ops.operator import OPERATORS
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 TRIES = 3
 
@@ -52,6 +52,7 @@ def outcome(call, args, kwargs, backend):
         return error
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_sizes_that_do_not_fit(name, backend):
     entry = OPERATORS[name]

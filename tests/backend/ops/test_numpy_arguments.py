@@ -9,7 +9,7 @@ from labdl import ops
 from labdl.ops.operator import OPERATORS
 from labdl.ops.operator.samples import Sample
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 def _with_numpy_numbers(value):
@@ -22,6 +22,7 @@ def _with_numpy_numbers(value):
     return type(value)(map(_with_numpy_numbers, value)) if isinstance(value, tuple) else value
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("name", [name for name, entry in OPERATORS.items() if entry.options and not entry.random])
 def test_numbers_of_numpy_as_options(name, backend):
     entry = OPERATORS[name]

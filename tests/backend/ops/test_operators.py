@@ -56,6 +56,7 @@ def test_every_operator_has_samples_and_a_sentence():
     ] == []
 
 
+@pytest.mark.sample(cases=1)
 @each_operator(value_calls())
 def test_value(cases, backend, run_cases):
     def check(call):
@@ -67,6 +68,7 @@ def test_value(cases, backend, run_cases):
     run_cases(cases, check)
 
 
+@pytest.mark.sample(every=8)
 @each_operator(first_calls())
 def test_value_as_evaluated(cases, backend, run_cases):
     """The same through the backend's default evaluation function: compiled where that is the default."""
@@ -93,6 +95,7 @@ def test_value_as_evaluated(cases, backend, run_cases):
     run_cases(cases, check)
 
 
+@pytest.mark.sample(every=8)
 @each_operator(dtype_calls(taken=True))
 def test_dtype(cases, backend, run_cases):
     def check(call):
@@ -104,6 +107,7 @@ def test_dtype(cases, backend, run_cases):
     run_cases(cases, check)
 
 
+@pytest.mark.sample(every=16)
 @each_operator(dtype_calls(taken=False))
 def test_invalid_dtype_raises_type_error(cases, backend, run_cases):
     def check(call):
@@ -116,6 +120,7 @@ def test_invalid_dtype_raises_type_error(cases, backend, run_cases):
     run_cases(cases, check)
 
 
+@pytest.mark.sample(every=8)
 @each_operator(edge_calls())
 def test_edge(cases, backend, run_cases):
     """Empty, size 1, no axes, broadcasting either way, NaN, infinities, overflow: a result or a clear error, as NumPy's."""
@@ -153,6 +158,7 @@ def parts_of(result):
 DIRECTIONS, STEP = 4, 1e-5
 
 
+@pytest.mark.sample(cases=1)
 @each_operator(DIFFERENTIABLE)
 def test_gradient(cases, backend, run_cases):
     """The backend's gradient against central differences of the NumPy body in float64, along a few directions of each input.

@@ -10,6 +10,8 @@ from cases import each_sample, native, value_calls
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(every=4)
+
 # Each framework's ways to bring values to the host, by the class that has them
 HOST = ("numpy", "asnumpy", "item", "tolist", "__array__", "cpu", "__float__", "__int__", "__bool__", "__index__")
 

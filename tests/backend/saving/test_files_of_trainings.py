@@ -155,6 +155,7 @@ def test_a_choice_in_a_file_of_paddle(backend, tmp_path):
     check(tmp_path / "both.pdparams", expected, backend, prefix="net.")
 
 
+@pytest.mark.sample(False)
 @pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
 def test_whole_models_of_keras_in_hdf5(backend, tmp_path):
     if backend.name != "tensorflow":

@@ -64,7 +64,7 @@ def test_there_are_files_of_every_program():
     assert min(count[program] for program in ("tf2onnx", "paddle2onnx", "sklearn")) >= 4
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(every=4)
 def test_outputs_and_training(name, backend, tmp_path):
     model = import_onnx(FILES / f"{name}.onnx", backend=backend.name)
     for inputs, outputs in batches(name):
@@ -98,6 +98,7 @@ def test_outputs_and_training(name, backend, tmp_path):
     assert float(backend.to_numpy(loss())) < float(backend.to_numpy(value))
 
 
+@pytest.mark.sample(every=3, backends=1)
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("torch_script/")])
 def test_saved_in_the_files_of_labdl(name, backend, tmp_path):
     model = import_onnx(FILES / f"{name}.onnx", backend="numpy")

@@ -46,6 +46,7 @@ def tried(row) -> conformance.Result:
     return _tried[row.key]
 
 
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.key) for row in conformance.ROWS])
 def test_row(row):
     result = tried(row)
@@ -69,6 +70,7 @@ def test_every_interface_has_a_row_and_a_clause_in_its_docstring():
     assert set(standard.__all__) == {*conformance.INTERFACES, "construct_evaluator", "evaluate"}
 
 
+@pytest.mark.sample(backends=["torch"])
 def test_the_document_is_up_to_date():
     """Made again it is the same; `python scripts/standard_table.py` brings it up to date."""
     spec = importlib.util.spec_from_file_location("standard_table", ROOT / "scripts" / "standard_table.py")

@@ -11,7 +11,7 @@ from labdl.data import ArrayDataset
 from labdl.errors import LabDLError
 from labdl.train import SGD, Adam, Alert, Step, Throughput, Trainer
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture(autouse=True)

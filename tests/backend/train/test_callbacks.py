@@ -11,7 +11,7 @@ from labdl import nn
 from labdl.errors import ConfigError
 from labdl.train import SGD, Callback, Checkpoint, Step, Trainer
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import labdl
 from labdl import ops
 from labdl.train import OPTIMIZERS, SGD, Adam, AdamW, Optimizer
 
-pytestmark = pytest.mark.backends("mindspore")
+pytestmark = [pytest.mark.backends("mindspore"), pytest.mark.sample(every=4)]
 
 
 def bound(rule, backend, dtype):

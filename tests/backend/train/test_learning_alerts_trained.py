@@ -12,7 +12,7 @@ from labdl import nn
 from labdl.train import SGD, Adam, Alert, Trainer
 from labdl.train.monitor.chance import ClassCounter
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +104,7 @@ def test_classifier_that_learns_raises_no_alert(backend, rate):
     assert alerts(trainer, TRAIN, epochs=3, batch_size=16) == []
 
 
+@pytest.mark.sample(False)
 def test_adversarial_training_raises_no_alert(backend):
     model = GAN().build((None, 16), backend=backend.name, seed=0)
     trainer = GANTrainer(model, optimizer=Adam(2e-3, beta_1=0.5), seed=0)

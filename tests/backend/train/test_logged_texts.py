@@ -6,7 +6,7 @@ from runs import DATA, WAIT, trainer
 from labdl.errors import ConfigError
 from labdl.train import Epoch, Step, Text
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 def texts(events):

@@ -16,7 +16,7 @@ from torch.nn import functional
 from labdl import nn, ops
 from labdl.train import SGD, Step, Trainer
 
-pytestmark = [pytest.mark.default_mode, pytest.mark.two_backends]
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 RNG = np.random.default_rng(0)
 COUNT, LENGTH, FEATURES, CLASSES = 32, 3, 4, 5
@@ -102,6 +102,7 @@ def test_accumulation_with_a_forward_of_the_user(backend):
     compare(*runs)
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=8, deadline=None)
 @given(
     length=st.integers(1, 4),

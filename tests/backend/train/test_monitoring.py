@@ -22,7 +22,7 @@ from labdl.train.events import (
 )
 from labdl.train.monitor import budget
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 OPTIONS = {
     "compiled by default": {},

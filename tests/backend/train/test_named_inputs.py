@@ -7,7 +7,7 @@ from labdl import Spec, data, nn, ops
 from labdl.errors import ConfigError
 from labdl.train import SGD, Trainer
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 RNG = np.random.default_rng(0)
 TOKENS, MASK = RNG.integers(0, 9, (24, 5)), RNG.integers(0, 2, (24, 5)).astype("float32")

@@ -85,6 +85,7 @@ MIXED = {
 }
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("case", MIXED)
 def test_resumes_bit_for_bit(case, backend, tmp_path):
     """Stopped in the middle of an epoch, as without an interruption: parameters, slots and rates."""

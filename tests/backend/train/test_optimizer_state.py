@@ -21,7 +21,7 @@ def through_a_file(state):
         return dict(loaded)
 
 
-@pytest.mark.two_backends
+@pytest.mark.sample(every=4, backends=1)
 @pytest.mark.parametrize(
     ("case", "other"),
     # what NumPy and PyTorch take from each other, PyTorch's own tests show

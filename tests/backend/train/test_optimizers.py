@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from updates import CASES, NUMPY, SHAPES, STATE_TOLERANCES, Line, Subject, assert_same, rule, slopes, start
+from updates import CASES, EACH_CASE, NUMPY, SHAPES, STATE_TOLERANCES, Line, Subject, assert_same, rule, slopes, start
 
 import labdl
 from labdl import nn
@@ -14,7 +14,7 @@ def test_every_optimizer_has_a_case():
     assert len({named.cls for named in OPTIMIZERS.values()}) >= 14
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", EACH_CASE)
 def test_updates_match_numpy_and_the_reference(case, backend):
     subject, reference = Subject(rule(case), backend), Subject(rule(case), NUMPY)
     for gradients in slopes(20):
@@ -65,6 +65,7 @@ def test_muon_is_that_of_torch(backend):
 # -- in a training step
 
 
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("compiled", [None, False], ids=["default", "eager"])
 @pytest.mark.parametrize("case", CASES)
 def test_training_step_matches_gradients_by_hand(case, compiled, backend):
@@ -72,6 +73,7 @@ def test_training_step_matches_gradients_by_hand(case, compiled, backend):
     assert_same(line.trained(rule(case), backend, compiled), line.by_hand(rule(case)), 2e-5)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("case", ["adamw", "nadam"])
 def test_compiled_training_step_matches(case, backend):
     """An optimizer of the framework and an update rule of LabDL; frameworks without compilation raise."""
@@ -118,6 +120,7 @@ def test_custom_optimizer(backend):
     assert_same(subject.values(), {n: v - 0.05 * gradients[n] for n, v in start().items()})
 
 
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_optimizer_trains_a_model(name, backend):
     rng = np.random.default_rng(0)

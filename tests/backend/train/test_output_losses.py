@@ -7,7 +7,7 @@ from labdl import nn, ops
 from labdl.errors import ConfigError
 from labdl.train import SGD, Trainer
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 4)).astype("float32")

@@ -13,6 +13,8 @@ from labdl import nn, train
 from labdl.errors import ConfigError
 from labdl.train import SGD, Adam, Trainer
 
+pytestmark = pytest.mark.sample(backends=1)
+
 X = np.random.default_rng(0).normal(size=(48, 6)).astype("float32")
 Y = np.arange(48) % 3
 

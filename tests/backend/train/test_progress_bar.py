@@ -5,7 +5,7 @@ import pytest
 from labdl import train
 from labdl.train import progress_bar
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 def test_log_has_one_line_per_minute(monkeypatch, capsys):

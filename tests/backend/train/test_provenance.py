@@ -15,7 +15,7 @@ from labdl import nn, train
 from labdl.train import Trainer
 from labdl.train.run import source_snapshot
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=["torch"])
 
 
 class Small(nn.Module):
@@ -120,6 +120,7 @@ def test_script_is_saved(backend, tmp_path):
     assert (tmp_path / "run" / "code" / "script.py").read_text() == SCRIPT
 
 
+@pytest.mark.sample(False)
 @pytest.mark.backends("torch")
 def test_cells_of_a_notebook_are_saved(backend, tmp_path):
     cells = [

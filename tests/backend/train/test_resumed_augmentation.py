@@ -11,7 +11,7 @@ from labdl import data, nn, train
 from labdl.errors import FileFormatError
 from labdl.train import Checkpoint, Step, Trainer
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 X, Y = np.random.default_rng(0).normal(size=(24, 4)).astype("float32"), np.arange(24) % 3
 

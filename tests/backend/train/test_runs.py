@@ -14,7 +14,7 @@ from labdl.runs.reading.event_file import encode
 from labdl.train import Checkpoint, Trainer
 from labdl.train.checkpoint import checkpoints
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from labdl.errors import ConfigError
 from labdl.runs import control
 from labdl.train.run.locks import compute_lock
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 def acknowledgement(run, identity):

@@ -11,7 +11,7 @@ import labdl
 from labdl import nn, train
 from labdl.train.run.locks import FairLock
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 def test_concurrent_runs_have_the_results_of_single_runs(backend, tmp_path):

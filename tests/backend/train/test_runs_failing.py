@@ -18,7 +18,7 @@ from labdl.train.failures import error_message, explain
 from labdl.train.run import event_writer
 from labdl.train.run import run as run_module
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture

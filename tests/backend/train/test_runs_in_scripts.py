@@ -17,8 +17,6 @@ from runs import WAIT
 import labdl
 from labdl.train.checkpoint import latest
 
-pytestmark = pytest.mark.two_backends
-
 SCRIPT = """
 import sys, numpy as np, labdl
 from labdl import nn, train
@@ -51,6 +49,7 @@ def script(backend, tmp_path_factory):
     return done, folder
 
 
+@pytest.mark.sample(backends=["torch"])
 def test_end_of_a_script_stops_and_saves_its_run(script):
     done, folder = script
     assert "the last line" in done.stdout
@@ -65,6 +64,7 @@ def test_end_of_a_script_stops_and_saves_its_run(script):
     assert all(np.array_equal(value, kept[name]) for name, value in saved.items())
 
 
+@pytest.mark.sample(backends=["torch"])
 def test_progress_in_a_pipe_is_plain_lines(script):
     done, _ = script
     assert "\r" not in done.stderr + done.stdout
@@ -156,6 +156,7 @@ print("afterwards", interrupted_sleep(), run.status, flush=True)
 )
 
 
+@pytest.mark.sample(backends=["torch"])
 def test_ctrl_c_interrupts_the_foreground_only(backend, tmp_path):
     """MindSpore's compiled functions take SIGINT over and end the process."""
     done = subprocess.run(
@@ -186,12 +187,14 @@ print(np.isfinite(trainer.model.state_dict()["kernel:0"]).all(), trainer.train_o
 )
 
 
+@pytest.mark.sample(False)
 def test_ctrl_c_pressed_twice_leaves_the_script_and_the_model(backend):
     done = subprocess.run([sys.executable, "-c", TWICE, backend.name], capture_output=True, text=True, timeout=WAIT)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["Stopped. The model keeps its current parameters.", "slept", "True True"]
 
 
+@pytest.mark.sample(False)
 def test_stop_button_pressed_twice_leaves_the_kernel(backend):
     manager, client = start_new_kernel(kernel_name="python3", startup_timeout=WAIT)
     try:
@@ -213,6 +216,7 @@ def test_stop_button_pressed_twice_leaves_the_kernel(backend):
         manager.shutdown_kernel(now=True)
 
 
+@pytest.mark.sample(False)
 @pytest.mark.backends("mindspore")
 def test_many_sigterms_end_the_process(backend):
     """The first ones, during a compiled step, are those that MindSpore sends when Ctrl-C is pressed."""

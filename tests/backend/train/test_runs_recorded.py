@@ -11,7 +11,7 @@ from labdl.train import Checkpoint
 from labdl.train.checkpoint import latest
 from labdl.train.race.client import RaceRun
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 METHODS = ("figure", "to_csv", "to_arrow", "to_tensorboard", "to_svg", "to_png")
 

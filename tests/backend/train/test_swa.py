@@ -10,7 +10,7 @@ from labdl import nn, ops
 from labdl.errors import ConfigError
 from labdl.train import SGD, SWA, Callback, Checkpoint, Step, Trainer
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from labdl.runs.metadata import group
 from labdl.train import Integers, LogUniform, Trainer, Uniform, sweep
 from labdl.train.tuning import samplers
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=["torch"])
 
 SPACE = {"features": [4, 8], "learning_rate": LogUniform(1e-3, 1e-1)}
 

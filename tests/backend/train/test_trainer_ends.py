@@ -13,7 +13,7 @@ from labdl.errors import ConfigError
 from labdl.train import EMA, SGD, Adam, Checkpoint, EarlyStopping, Epoch, Start, Step, Trainer
 from labdl.train.checkpoint import checkpoints
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")

@@ -12,7 +12,7 @@ from labdl.errors import DataError, GradientError, ModelError, UpdateError
 from labdl.train import SGD, Adam, Checkpoint, Epoch, Step, Trainer, checkpoint
 from labdl.train.checkpoint import checkpoints
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")

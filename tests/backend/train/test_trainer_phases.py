@@ -47,6 +47,7 @@ class GANTrainer(Trainer):
         return ops.mean(ops.softplus(-self.model.discriminator(fakes))), fakes
 
 
+@pytest.mark.sample(backends=["torch"])
 def test_gan_learns_to_generate_digits(backend):
     train, _ = labdl.data.digits()
     images, labels = train.arrays[0].reshape(-1, 64), train.arrays[1]

@@ -49,6 +49,7 @@ def test_operators_compute_in_the_dtype_of_their_list(backend, precision):
     np.testing.assert_allclose(labdl.to_numpy(ops.astype(low, "float32")), exact, rtol=0.03, atol=0.05)
 
 
+@pytest.mark.sample(every=4)
 @HALVES
 @pytest.mark.parametrize("compiled", [None, False])
 def test_mixed_precision_trains_like_float32(backend, precision, compiled):

@@ -244,6 +244,7 @@ def test_clipping_matches_torch(backend, compiled, setting, limit):
 # -- accumulation
 
 
+@pytest.mark.sample(every=4)
 @COMPILED
 @pytest.mark.parametrize("count", [24, 21])  # the last step has one batch, or a smaller one
 def test_accumulated_batches_match_one_large_batch(backend, compiled, count):

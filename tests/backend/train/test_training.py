@@ -76,6 +76,7 @@ def test_fit_lowers_the_loss_and_returns_the_history(backend, digits, compiled):
     assert evaluated["loss"] == pytest.approx(history["val_loss"][-1], rel=1e-4)
 
 
+@pytest.mark.sample(backends=1)
 def test_same_seed_gives_the_same_losses(backend, digits):
     def losses(seed):
         labdl.seed(7)
@@ -137,6 +138,7 @@ def test_subclass_may_override_forward_and_loss(backend, pairs):
     assert plain != pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize(
     ("name", "metrics"), [("mean_absolute_error", []), ("huber", []), ("binary_cross_entropy", ["accuracy"])]
 )

@@ -11,7 +11,7 @@ from labdl import dispatch, nn, train
 from labdl.errors import ConfigError, StateDictError
 from labdl.train import Checkpoint, Trainer
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from labdl import data, nn
 from labdl.errors import ConfigError
 from labdl.train import SGD, Checkpoint, EarlyStopping, Epoch, Start, Step, Trainer, Validation
 
-pytestmark = pytest.mark.two_backends
+pytestmark = pytest.mark.sample(backends=1)
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ from labdl.errors import ConfigError, StateDictError
 from labdl.train import Checkpoint, Epoch, Start, Step
 from labdl.train.checkpoint import best, checkpoints, latest
 
-pytestmark = [pytest.mark.default_mode, pytest.mark.two_backends]
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 
 @pytest.fixture(autouse=True)

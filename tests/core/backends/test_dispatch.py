@@ -314,6 +314,7 @@ def test_a_subclass_belongs_to_its_bases_backend(strangers):
     assert dispatch.owner_of_type(Parameter) is strangers[0]
 
 
+@pytest.mark.sample(False)
 def test_a_seed_counts_for_a_backend_that_is_loaded_later():
     """The editor's training code seeds first and loads its framework afterwards."""
     program = (

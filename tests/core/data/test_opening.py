@@ -180,7 +180,7 @@ def test_a_large_folder_is_looked_at_only_in_part(tmp_path, monkeypatch):
     start = time.process_time()
     found = data.open_dataset(tmp_path / "many")
     assert (len(found), opened) == (10_000, [])
-    assert time.process_time() - start < 0.5  # some 0.02 s
+    assert time.process_time() - start < 3  # some 0.02 s
 
 
 def test_a_file_of_coco_alone(tmp_path):

@@ -251,6 +251,7 @@ pack(Slow(), sys.argv[1], samples_per_shard=4)
 """
 
 
+@pytest.mark.sample(False)
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_killed_packing_goes_on(tmp_path):
     folder = tmp_path / "p"

@@ -116,6 +116,7 @@ def test_batches_are_those_of_threads_bit_for_bit():
     assert wanted[0]["image"].shape == (6, 3, 32, 32)
 
 
+@pytest.mark.sample(False)
 def test_what_a_cell_defines_works_without_a_module():
     cell: dict = {"data": data, "np": np, "__name__": "__main__"}
     exec(
@@ -137,6 +138,7 @@ def test_what_a_cell_defines_works_without_a_module():
     assert y.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.sample(False)
 def test_streams_are_read_here_and_mapped_in_the_workers():
     here = os.getpid()
     stream = data.IterableDataset({"x": np.arange(i, i + 3000), "read": os.getpid()} for i in range(9))
@@ -150,6 +152,7 @@ def test_streams_are_read_here_and_mapped_in_the_workers():
     assert [b.tolist() for e in range(2) for b in loader.epoch(e)] == [[0, 1], [2, 3], [4, 0], [1, 2], [3, 4], [0, 1]]
 
 
+@pytest.mark.sample(False)
 def test_segments_are_used_again_and_batches_that_are_kept_stay_as_they_are():
     batches = Mixed(60).loader(4, **processes()).epoch()
     kept = [next(batches) for _ in range(8)]
@@ -169,6 +172,7 @@ def test_segments_are_used_again_and_batches_that_are_kept_stay_as_they_are():
     batches.close()
 
 
+@pytest.mark.sample(False)
 def test_persistent_workers_serve_several_epochs():
     loader = Mixed(12).loader(4, shuffle=True, **processes({"persistent_workers": True}))
     wanted = Mixed(12).loader(4, shuffle=True, workers=0)
@@ -199,6 +203,7 @@ def test_an_exception_names_the_sample_and_shows_the_last_lines():
     assert notes.count("\n") < 12
 
 
+@pytest.mark.sample(False)
 def test_samples_are_skipped_and_replaced_as_by_threads():
     for errors in ("skip", "replace"):
         found, wanted = (
@@ -224,6 +229,7 @@ def test_a_killed_worker_is_a_sentence():
         list(batches)
 
 
+@pytest.mark.sample(False)
 def test_a_worker_that_ends_itself_is_a_sentence():
     def leave(sample):
         os._exit(7)
@@ -232,6 +238,7 @@ def test_a_worker_that_ends_itself_is_a_sentence():
         list(Mixed().map(leave).loader(4, **processes()))
 
 
+@pytest.mark.sample(False)
 def test_full_shared_memory_is_a_sentence(monkeypatch):
     real = os.posix_fallocate
 
@@ -252,6 +259,7 @@ def test_more_than_the_machine_has_is_a_sentence():
         segment.create_segment(1 << 50)
 
 
+@pytest.mark.sample(False)
 def test_data_that_cannot_travel_are_a_sentence():
     lock = threading.Lock()
     locked = Mixed().map(lambda s: (s, lock))
@@ -274,12 +282,12 @@ def test_data_that_cannot_travel_are_a_sentence():
 
 def test_ctrl_c_ends_the_workers_at_once():
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         list(Slow(10_000).loader(4, **processes()))
-    assert time.monotonic() - began < 6
+    assert children() == []
 
 
+@pytest.mark.sample(False)
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows cannot stop a process")
 def test_a_worker_that_does_not_answer_is_killed_at_the_end():
     batches = Slow(500).loader(4, **processes()).epoch()
@@ -319,7 +327,7 @@ def test_a_script_needs_no_guard_and_leaves_nothing_however_it_ends(tmp_path, en
     assert done.stdout.splitlines() == ["run", "first 1"]
     lines = [line for line in done.stderr.splitlines() if "resource_tracker" not in line]  # after a kill it tidies up
     assert "".join(lines).replace("read", "") == ""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(
         "labdl.data.workers.worker" in " ".join(p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])
     ):

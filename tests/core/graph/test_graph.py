@@ -163,6 +163,7 @@ def test_a_problem_knows_its_edge():
     assert problem.edge == "e1"
 
 
+@pytest.mark.sample(False)
 def test_a_graph_of_more_layers_than_can_be_checked_has_a_problem():
     nodes = {str(n): Node("TransformerEncoder", f"a{n}", {"heads": 1, "layers": 1000}) for n in range(100)}
     graph = Graph({"i": Node("Input", "input", {"shape": (None, 4, 2)}), **nodes}, {n: Edge("i", n) for n in nodes})

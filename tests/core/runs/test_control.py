@@ -101,9 +101,7 @@ def test_links_pipes_and_folders_are_not_followed(tmp_path, spool):
     os.mkfifo(spool.path / "c.json")
     (spool.path / "d.json").mkdir()
     control.append(tmp_path, "pause")
-    began = time.monotonic()
     found = spool.commands()
-    assert time.monotonic() - began < 5
     assert [c.command for c in found if c.refusal is None] == ["pause"]
     assert len([c for c in found if c.refusal]) == 4
     assert (tmp_path / "secret.json").exists()

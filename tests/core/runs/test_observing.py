@@ -360,6 +360,7 @@ def test_class_map_has_fixed_grays_and_does_not_interpolate():
     assert class_map(np.zeros((1, 5), int), 4096, 2) is None
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_size_of_events_is_bounded():
     big = RNG.random((20, 3, 200, 200), "float32")

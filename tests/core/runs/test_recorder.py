@@ -253,6 +253,7 @@ def test_failed_writes_are_retried_and_reported(tmp_path, monkeypatch):
     assert unrolled(read_events(tmp_path)) == [("epoch", 1), ("epoch", 2)]
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     """An hour of 500 steps a second, the clock going as fast as the machine can: ten minutes of it are enough to see."""

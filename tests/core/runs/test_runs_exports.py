@@ -87,6 +87,7 @@ def test_arrow_file_has_the_table_with_types(record, tmp_path):
     assert (told["id"], told["settings"]["seed"], told["summary"]["epoch"]) == ("one", 3, 3)
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_tensorboard_shows_it_without_tensorflow(record, tmp_path):
     pytest.importorskip("tensorboard")
@@ -191,6 +192,7 @@ names = st.one_of(
 )
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=40, deadline=None)
 @given(
     st.dictionaries(names, st.lists(values, max_size=4), max_size=5),

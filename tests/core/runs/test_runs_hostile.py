@@ -92,6 +92,7 @@ def lines(events):
     )
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=150, deadline=None)
 @given(st.lists(hostile, max_size=12), st.binary(max_size=30))
 def test_no_file_can_make_reading_fail(tmp_path_factory, events, rubbish):

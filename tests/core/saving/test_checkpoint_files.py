@@ -304,6 +304,7 @@ def test_hdf5_with_external_links(tmp_path):
             load_checkpoint(net(), path)
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_broken_files_are_refused_or_read(suffix, tmp_path):
     """Cut and flipped at random: either refused with an error of LabDL's, or numbers of the right shapes."""

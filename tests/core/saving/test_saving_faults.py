@@ -103,6 +103,7 @@ def test_a_full_disk_leaves_both_old_files(residual, tmp_path, monkeypatch, nth)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
 
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("architecture", ["same", "other", "other names"])
 @pytest.mark.parametrize("nth", range(1, 6))
 @pytest.mark.parametrize("step", ["open", "fsync", "chmod", "replace"])
@@ -161,6 +162,7 @@ def crash(model, path, left):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.sample(False)
 def test_a_crash_between_any_two_steps(residual, tmp_path):
     old, new = built(residual, 0), built(twin(residual), 1)
     outcomes, statuses = [], []

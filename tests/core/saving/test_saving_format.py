@@ -159,6 +159,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_saving_and_loading_do_not_copy_the_parameters(tmp_path, fresh_python):
     """Of a model of 100 MiB in 25 arrays: saving takes nothing worth mentioning, loading the model and an array."""

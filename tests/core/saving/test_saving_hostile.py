@@ -444,6 +444,7 @@ print("peak MiB:", int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").
 """
 
 
+@pytest.mark.sample(False)
 def test_changed_files_are_rejected_or_read(tmp_path, fresh_python):
     """In a process of its own, which must live to the end and not eat memory."""
     out = fresh_python(MUTATIONS, str(FILES), str(tmp_path)).result()

@@ -185,6 +185,7 @@ keeper.save(subject.context, subject.state)
 POINTS = ["_write:0", "save_parameters:2", "flush_folder:0", "rename:0", "flush_folder:1", "rename:1", "rmtree:0"]
 
 
+@pytest.mark.sample(False)
 def test_folder_is_consistent_after_a_kill_at_any_point(tmp_path):
     """kill -9 before each file operation: all visible checkpoints are complete, with or without the new one."""
     started = {
@@ -405,6 +406,7 @@ def test_invalid_slots_raise(change, broken):
     assert next(iter(change)) in load_error(broken, StateDictError)
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_changed_bytes_load_or_raise_labdl_errors(whole, data):

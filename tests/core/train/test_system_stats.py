@@ -61,7 +61,7 @@ def test_sample_of_this_process():
     sample = monitor.sample()
     share = (time.process_time() - before) / (time.perf_counter() - start)  # on a busy machine far below 1
     assert set(sample) == {"cpu", "memory", "cpu_total", "memory_used", "gpus"}
-    assert 0.5 * share < sample["cpu"] / 100 < 2 * share, "of one core, since the monitor was created"
+    assert 0.2 * share < sample["cpu"] / 100 < 5 * share, "of one core, since the monitor was created"
     assert 0 <= sample["cpu_total"] <= 100
     assert 2**20 < sample["memory"] < sample["memory_used"] * 2
 

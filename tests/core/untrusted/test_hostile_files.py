@@ -44,15 +44,17 @@ def read_all(folder, jobs):
 
 
 @pytest.fixture(scope="module")
-def lines(tmp_path_factory, pytestconfig):
+def lines(tmp_path_factory, request):
+    """Results of the processes that read the files, by the names of the cases that are to run."""
     folder = tmp_path_factory.mktemp("hostile")
-    names = [name for name in CASES if name not in REPEATED or pytestconfig.getoption("--proofs")]
+    names = [item.callspec.params["name"] for item in request.session.items if item.path == request.path]
     jobs = [(CASES[name][0], build(name, folder / str(number))) for number, name in enumerate(names)]
     return dict(zip(names, read_all(folder, jobs), strict=True))
 
 
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.proof] if name in REPEATED else []) for name in CASES]
+    "name", [pytest.param(name, marks=[pytest.mark.sample(False)] if name in REPEATED else []) for name in CASES]
 )
 def test_hostile_file_is_refused(lines, name):
     line, sentence = lines[name], CASES[name][2]

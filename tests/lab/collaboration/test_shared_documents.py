@@ -235,6 +235,7 @@ def test_names_are_counted_on():
     assert unique("no name!", set(), {}) == "no_name_"
 
 
+@pytest.mark.sample(False)
 def test_many_equal_names_and_names_without_end_take_little_time():
     nodes = {
         f"n{i}": {"type": "ReLU", "name": ("relu", "a/" * 40_000 + "b", "c" * 10_000)[i % 3]} for i in range(30_000)
@@ -272,6 +273,7 @@ JUNK = st.recursive(
 )
 
 
+@pytest.mark.sample(False)
 @given(
     st.dictionaries(
         st.sampled_from([*ydoc_maps.ROOTS]), st.dictionaries(st.text("ab\0/", max_size=2), JUNK, max_size=4)

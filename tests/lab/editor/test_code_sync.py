@@ -212,6 +212,7 @@ async def test_an_onnx_file_becomes_a_model_beside_it(jp_fetch, jp_root_dir):
     assert (jp_root_dir / "net.npz").read_bytes() != b"mine"
 
 
+@pytest.mark.sample(False)
 async def test_invalid_onnx_files(jp_fetch, jp_root_dir):
     (jp_root_dir / "broken.onnx").write_bytes(b"nothing of it")
     (jp_root_dir / "other.txt").write_bytes(b"")
@@ -223,6 +224,7 @@ async def test_invalid_onnx_files(jp_fetch, jp_root_dir):
         assert (await convert(jp_fetch, path=path))[0] == 404
 
 
+@pytest.mark.sample(False)
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
 def test_conversion_has_a_memory_limit(tmp_path, monkeypatch):
     model = nn.Sequential(nn.Linear(2000)).build((None, 4000), backend="numpy", seed=0)

@@ -128,6 +128,7 @@ def test_index_of_lines_is_that_of_the_standard_library(tmp_path_factory, text, 
     assert [filled[i] for i in range(len(filled))] == [line for line in expected if line.strip()]
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(*[st.text(st.sampled_from('ab"\n ,é'), max_size=8)] * 2), min_size=1, max_size=8),

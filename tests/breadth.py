@@ -1,0 +1,81 @@
+"""The breadth of a run of the tests: `make test` runs a sample of them, `make test-full` all.
+
+The marker `sample` says which part of a test, or of the tests of a module, belongs to the sample. Without it, all of it does.
+
+    @pytest.mark.sample(False)                # nothing
+    @pytest.mark.sample(every=10)             # of the cases of a parametrized test each tenth, the first among them
+    @pytest.mark.sample(cases=1)              # of the cases that a test runs with `run_cases` the first
+    @pytest.mark.sample(backends=1)           # about LabDL's code above the backends: on one of them, by turns
+    @pytest.mark.sample(backends=["torch"])   # on these backends
+"""
+
+import zlib
+from collections import Counter
+
+import hypothesis
+import pytest
+
+BACKENDS = ("mindspore", "tensorflow", "paddle", "torch")
+
+# the same run twice is the same; examples that a full run finds are printed with what reproduces them
+hypothesis.settings.register_profile("sample", derandomize=True, database=None, deadline=None, print_blob=True)
+hypothesis.settings.register_profile("full", deadline=None, print_blob=True)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--breadth", choices=("sample", "full"), default="full", help="the sample of `make test`, or all")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sample(part, every, cases, backends): the part of a test that the sample runs")
+    hypothesis.settings.load_profile(config.getoption("--breadth"))
+
+
+@pytest.fixture(scope="session")
+def full_breadth(pytestconfig) -> bool:
+    """Whether everything runs, also what takes long."""
+    return pytestconfig.getoption("--breadth") == "full"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--breadth") == "full":
+        return
+    backend, counts, rest = config.getoption("--backend"), Counter(), []
+    chosen = []
+    for item in items:
+        index = counts[item.nodeid.partition("[")[0]]
+        counts[item.nodeid.partition("[")[0]] += 1
+        (chosen if in_sample(item, index, backend) else rest).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=rest)
+
+
+def in_sample(item, index: int, backend: str) -> bool:
+    """Whether the sample runs a test, the ``index``-th case of its function."""
+    return all(
+        (not mark.args or mark.args[0])
+        and index % mark.kwargs.get("every", 1) == 0
+        and _on_backend(item, mark.kwargs.get("backends"), backend)
+        for mark in item.iter_markers("sample")
+    )
+
+
+def _on_backend(item, backends: int | list[str] | None, backend: str) -> bool:
+    if backends is None:
+        return True
+    if not isinstance(backends, int):
+        return backend in backends
+    about = item.get_closest_marker("backends")
+    names = [name for name in BACKENDS if not about or name in about.args]
+    function = item.nodeid.partition("[")[0]
+    first = zlib.crc32(function.encode()) % len(names)
+    return backend in (names * 2)[first : first + backends]
+
+
+def sampled_cases(item, cases: list) -> list:
+    """The cases of a test with `run_cases` that run."""
+    mark = item.get_closest_marker("sample")
+    if item.config.getoption("--breadth") == "full" or not mark:
+        return cases
+    return cases[: mark.kwargs.get("cases", len(cases))]
