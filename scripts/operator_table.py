@@ -272,7 +272,7 @@ def differences() -> list[str]:
         "## Differences that remain",
         "",
         "Each is tested: when a framework's next version closes it, the test fails until its line is gone from `tests/xfails`.",
-        "Lines that begin with `?` are about kernels that differ between sets of instructions, such as those of oneDNN: they do not",
+        "Lines with `?` are about kernels that differ between sets of instructions, such as those of oneDNN: they do not",
         "occur on every processor.",
         "",
         "| framework | operator or test | values | difference |",

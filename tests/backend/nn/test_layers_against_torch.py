@@ -13,6 +13,8 @@ from labdl.nn.schema import LAYERS
 from labdl.ops.operator import Sample, floats, ints
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=1)
+
 T = torch.nn
 
 

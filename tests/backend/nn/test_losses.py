@@ -237,6 +237,7 @@ def narrow(array):
     return array.astype("float32") if array.dtype == np.float64 else array
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.filterwarnings("ignore:reduction")

@@ -12,6 +12,8 @@ from labdl.models.vision.vit import VisionTransformer
 from labdl.spec import Spec
 from labdl.train import EMA, Trainer
 
+pytestmark = pytest.mark.sample(backends=1)
+
 IMAGE = Spec((None, 3, 16, 16))
 TOKENS = Spec((None, 5), "int64")
 

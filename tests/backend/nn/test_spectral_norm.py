@@ -88,6 +88,7 @@ def test_first_kernel_has_norm_1(case, backend):
     np.testing.assert_allclose((weight / theirs.weight.detach()).numpy(), largest, rtol=0.02)
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("compiled", [False, None], ids=["eager", "default"])
 def test_training_moves_the_vectors(compiled, backend):
     model = nn.Sequential(nn.Linear(8, spectral_norm=1), nn.Tanh(), nn.Linear(1)).build(

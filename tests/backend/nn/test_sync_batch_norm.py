@@ -97,7 +97,7 @@ def compare(folder: Path, backend) -> None:
             np.testing.assert_allclose(part[name], state[f"{name}:0"], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(False)
 @pytest.mark.sample(backends=1)
 def test_two_processes_equal_the_whole_batch(backend, tmp_path):
     run_all(commands(backend.name, tmp_path))

@@ -114,6 +114,7 @@ def test_a_model_with_control_flow_passes_every_place_that_runs_it_on_shapes(pla
     place(build(form, backend), backend, tmp_path)
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_loss_with_control_flow_is_examined_on_shapes(form):
     def loss(output, target):

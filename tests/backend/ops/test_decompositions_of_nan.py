@@ -6,6 +6,8 @@ import pytest
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(every=4)
+
 MATRICES = {"nan": [[1, np.nan], [np.nan, 2]], "corner": [[np.nan, 0], [0, 1]], "infinity": [[1, np.inf], [np.inf, 2]]}
 
 

@@ -68,7 +68,7 @@ def test_value(cases, backend, run_cases):
     run_cases(cases, check)
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=20)
 @each_operator(first_calls())
 def test_value_as_evaluated(cases, backend, run_cases):
     """The same through the backend's default evaluation function: compiled where that is the default."""
@@ -95,7 +95,7 @@ def test_value_as_evaluated(cases, backend, run_cases):
     run_cases(cases, check)
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=20)
 @each_operator(dtype_calls(taken=True))
 def test_dtype(cases, backend, run_cases):
     def check(call):
@@ -107,7 +107,7 @@ def test_dtype(cases, backend, run_cases):
     run_cases(cases, check)
 
 
-@pytest.mark.sample(every=16)
+@pytest.mark.sample(every=20)
 @each_operator(dtype_calls(taken=False))
 def test_invalid_dtype_raises_type_error(cases, backend, run_cases):
     def check(call):
@@ -120,7 +120,7 @@ def test_invalid_dtype_raises_type_error(cases, backend, run_cases):
     run_cases(cases, check)
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=20)
 @each_operator(edge_calls())
 def test_edge(cases, backend, run_cases):
     """Empty, size 1, no axes, broadcasting either way, NaN, infinities, overflow: a result or a clear error, as NumPy's."""

@@ -7,6 +7,8 @@ from cases import native
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(every=4)
+
 ROWS = np.arange(6, dtype="float32").reshape(3, 2)
 IMAGE = np.ones((1, 1, 1, 3), "float32")
 CALLS = {

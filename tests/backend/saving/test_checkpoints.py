@@ -104,7 +104,7 @@ def test_a_file_is_the_same_from_whatever_backend(backend, framework, tmp_path):
             fresh.load_state_dict({key: np.zeros_like(value) for key, value in expected.items()})
 
 
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(every=3, backends=1)
 @pytest.mark.parametrize("case", [case for case in layers.CASES if layers.make(case, "numpy").get_parameters()])
 def test_every_layer_goes_into_each_file_and_comes_back(backend, case, tmp_path):
     model = stirred(layers.make(case, backend.name))

@@ -64,7 +64,7 @@ def test_there_are_files_of_every_program():
     assert min(count[program] for program in ("tf2onnx", "paddle2onnx", "sklearn")) >= 4
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=4, backends=1)
 def test_outputs_and_training(name, backend, tmp_path):
     model = import_onnx(FILES / f"{name}.onnx", backend=backend.name)
     for inputs, outputs in batches(name):

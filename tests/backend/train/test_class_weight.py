@@ -12,6 +12,8 @@ from labdl import nn, ops
 from labdl.errors import ConfigError
 from labdl.train import SGD, Trainer
 
+pytestmark = pytest.mark.sample(backends=1)
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 4)).astype("float32")
 Y = np.array([0] * 12 + [1] * 5 + [2] * 3)

@@ -13,6 +13,8 @@ from labdl.errors import ConfigError
 from labdl.train import SGD, Adam, Trainer
 from labdl.train.learning_rate_finder import LearningRateCurve
 
+pytestmark = pytest.mark.sample(backends=1)
+
 X = np.random.default_rng(0).normal(size=(64, 5)).astype("float32")
 W = np.random.default_rng(1).normal(size=(5, 1)).astype("float32")
 

@@ -8,7 +8,7 @@ from labdl import Trainer, nn
 from labdl.errors import ConfigError
 from labdl.train import SGD, Adam, AdamW, CosineDecay, Muon, Phase, Step, optimizer
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 X = np.random.default_rng(0).normal(size=(48, 5)).astype("float32")
 Y = (X @ np.random.default_rng(1).normal(size=(5, 3)) ** 3).astype("float32")

@@ -13,6 +13,8 @@ from labdl.nn.output_kind import last_operator
 from labdl.train import Adam, Trainer
 from labdl.train.metrics import Accuracy
 
+pytestmark = pytest.mark.sample(backends=1)
+
 X = np.random.default_rng(0).random((60, 4)).astype("float32")
 LABELS = np.where(X[:, 0] > 0.5, "yes", "no")
 TRUE = (LABELS == "yes").astype(int)

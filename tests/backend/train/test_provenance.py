@@ -112,6 +112,7 @@ trainer.start(x, x[:, :1], folder=sys.argv[1]).wait()
 """
 
 
+@pytest.mark.sample(False)
 def test_script_is_saved(backend, tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
     subprocess.run(

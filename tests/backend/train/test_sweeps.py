@@ -214,6 +214,7 @@ def test_stop_command_in_the_folder(options, tmp_path, caplog):
     assert group(over.folder)["status"] == "finished"
 
 
+@pytest.mark.sample(False)
 def test_end_of_the_program_stops_the_sweep(backend, tmp_path):
     program = (
         "import numpy as np, sys, time; from labdl import nn, train\n"

@@ -8,6 +8,8 @@ from labdl import nn, ops
 from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.train import SGD, Adam, Checkpoint, Phase, Step, Trainer
 
+pytestmark = pytest.mark.sample(backends=1)
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")
 Y = RNG.normal(size=(24, 2)).astype("float32")

@@ -9,6 +9,8 @@ from labdl.ops.precision import mixed
 from labdl.train import SGD, Adam, Checkpoint, Step, Trainer
 from labdl.train.precision import GROWTH_INTERVAL, LossScaler
 
+pytestmark = pytest.mark.sample(backends=1)
+
 HALVES = pytest.mark.parametrize("precision", ["bfloat16", "float16"])
 RNG = np.random.default_rng(0)
 

@@ -12,7 +12,7 @@ from labdl.errors import ConfigError, ModelError
 from labdl.train import EMA, SGD, Adam, Epoch, Step, Trainer
 from labdl.train.binding import prepare
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")

@@ -12,6 +12,8 @@ from labdl.errors import ConfigError, ModelError
 from labdl.infer import Evaluator, Inference
 from labdl.train import SGD, Trainer
 
+pytestmark = pytest.mark.sample(backends=1)
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 4))  # float64, as scikit-learn gives it
 NUMBERS = np.arange(24) % 3

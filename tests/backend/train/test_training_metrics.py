@@ -9,6 +9,8 @@ from labdl import nn
 from labdl.train import SGD, Epoch, Metric, Start, Step, Trainer
 from labdl.train.metrics import F1, ROCAUC, TopKAccuracy
 
+pytestmark = pytest.mark.sample(backends=1)
+
 X = np.random.default_rng(0).normal(size=(50, 3)).astype("float32")
 Y = (X @ np.random.default_rng(1).normal(size=(3, 4))).argmax(-1)
 

@@ -50,6 +50,7 @@ def test_importing_labdl_imports_no_framework(switched, fresh_python):
     assert fresh_python(BARE).result().strip() == "[]"
 
 
+@pytest.mark.sample(False)
 def test_the_backend_can_be_switched_while_running(switched):
     names = ("torch", "numpy", "torch", "paddle", "torch")
     assert switched.result().splitlines() == [f"{name} {name} {name} 10.0" for name in names]

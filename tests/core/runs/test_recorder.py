@@ -169,6 +169,7 @@ while True:
 """
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_a_writer_that_is_killed_loses_nothing_that_was_written(tmp_path):
     draw, number = random.Random(0), 0
