@@ -94,6 +94,7 @@ def test_a_small_screen(page):
     assert graph.canvas.bounding_box()["width"] > 800
 
 
+@pytest.mark.sample(False)
 def test_chinese(page, lab):
     use_language(page, lab, "zh_CN")
     try:

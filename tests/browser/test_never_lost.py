@@ -188,6 +188,7 @@ def test_what_was_not_saved_outlives_page_browser_and_server(server, browser, tm
     assert nodes_in(path) == ["input", "linear", "relu", "tanh"]
 
 
+@pytest.mark.sample(False)
 def test_a_file_that_changed_on_the_disk_is_not_overwritten_unasked(server, browser):
     path = new_file(server, "shared.labdl")
     page = server.open(browser(), "shared.labdl")

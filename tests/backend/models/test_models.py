@@ -227,7 +227,7 @@ def native_gradients(native, x):
     return resnet.from_torchvision({**native.state_dict(), **{k: p.grad for k, p in native.named_parameters()}})
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(backends=["torch"])
 @pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", RESNETS)
 def test_resnet_with_public_names_equals_torchs(name, backend):

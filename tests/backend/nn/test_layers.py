@@ -15,6 +15,7 @@ def own_random_numbers_afterwards():
     labdl.seed(0)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.smoke
 @pytest.mark.parametrize("training", [False, True], ids=["evaluation", "training"])
 @pytest.mark.parametrize("case", EACH_CASE)

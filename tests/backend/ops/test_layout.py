@@ -69,6 +69,7 @@ SPATIAL = [
 ]
 
 
+@pytest.mark.sample(every=6)
 @pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=[pytest.mark.sample(False)] if at % 3 else []) for at, case in enumerate(SPATIAL)]

@@ -65,7 +65,7 @@ def test_a_native_file_opens_on_every_backend(backend, framework, name, suffix):
         np.testing.assert_allclose(output(model, name), OUTPUTS[framework][name], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_file_that_the_framework_writes_now_opens(backend, twins, name, tmp_path):
     expected = twins.write(name, tmp_path)
@@ -75,7 +75,7 @@ def test_a_file_that_the_framework_writes_now_opens(backend, twins, name, tmp_pa
             np.testing.assert_allclose(output(model, name), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("name", SHAPES)
 def test_native_model_loads_exported_files(backend, twins, name, tmp_path):
     model = stirred(built(name, backend.name))
@@ -116,6 +116,7 @@ def test_every_layer_goes_into_each_file_and_comes_back(backend, case, tmp_path)
         fresh.load_state_dict({key: np.zeros_like(value) for key, value in expected.items()})
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_graph_loads_what_its_model_loads(backend, name, tmp_path):
     model = stirred(built(name, backend.name))

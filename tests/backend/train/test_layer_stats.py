@@ -18,7 +18,7 @@ from labdl.train import EMA, SGD, Health, Phase, Trainer
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.monitor import budget
 
-pytestmark = pytest.mark.sample(backends=1)
+pytestmark = pytest.mark.sample(backends=["torch"])
 
 X = np.random.default_rng(0).normal(size=(48, 4)).astype("float32")
 Y = np.random.default_rng(1).normal(size=(48, 2)).astype("float32")

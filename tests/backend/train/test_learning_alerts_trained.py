@@ -12,7 +12,7 @@ from labdl import nn
 from labdl.train import SGD, Adam, Alert, Trainer
 from labdl.train.monitor.chance import ClassCounter
 
-pytestmark = pytest.mark.sample(backends=1)
+pytestmark = pytest.mark.sample(backends=["torch"])
 
 
 @pytest.fixture(autouse=True)

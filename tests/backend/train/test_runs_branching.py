@@ -13,7 +13,7 @@ from labdl.train import Checkpoint, EarlyStopping, Trainer
 from labdl.train.checkpoint import checkpoints
 from labdl.train.run.locks import compute_lock
 
-pytestmark = pytest.mark.sample(backends=1)
+pytestmark = pytest.mark.sample(backends=["torch"])
 
 
 def same_parameters(run, other):

@@ -49,7 +49,7 @@ def script(backend, tmp_path_factory):
     return done, folder
 
 
-@pytest.mark.sample(backends=["torch"])
+@pytest.mark.sample(False)
 def test_end_of_a_script_stops_and_saves_its_run(script):
     done, folder = script
     assert "the last line" in done.stdout

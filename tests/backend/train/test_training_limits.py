@@ -74,6 +74,7 @@ def test_best_checkpoint_and_early_stopping_go_by_validations_within_epochs(back
     assert again.evaluate(X[:20], turned)["loss"] == pytest.approx(best)
 
 
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("at", [6, 7, 8])
 def test_validations_resume_exactly(backend, tmp_path, at):
     """The step of a checkpoint may have been validated before or not."""

@@ -26,6 +26,7 @@ def _faults(how):
     return int(subprocess.run([sys.executable, "-c", _CODE, how], check=True, capture_output=True, text=True).stdout)
 
 
+@pytest.mark.sample(False)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have other rules")
 def test_pages_of_freed_arrays_are_used_again():
     assert _faults("kept") < 200 < _faults("as it is")

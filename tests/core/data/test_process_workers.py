@@ -193,6 +193,7 @@ def test_persistent_workers_serve_several_epochs():
 # -- failures
 
 
+@pytest.mark.sample(False)
 def test_an_exception_names_the_sample_and_shows_the_last_lines():
     loader = Mixed(broken=[9]).map(lambda s: s).loader(4, **processes())
     with pytest.raises(DataError, match=r"^sample 9 of mixed cannot be read: OSError: no such picture\n") as caught:
@@ -297,6 +298,7 @@ def test_a_worker_that_does_not_answer_is_killed_at_the_end():
     batches.close()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("end", ["pass", "raise SystemExit(3)", "os.kill(os.getpid(), 9)"])
 def test_a_script_needs_no_guard_and_leaves_nothing_however_it_ends(tmp_path, end):
     script = tmp_path / "script.py"

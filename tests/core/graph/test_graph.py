@@ -270,6 +270,7 @@ def chain(length):
     return Graph(nodes, edges)
 
 
+@pytest.mark.sample(False)
 def test_a_chain_of_thousands_of_nodes_needs_no_recursion():
     """Deeper than Python's stack: nothing here may call itself once a node."""
     graph = chain(1200)

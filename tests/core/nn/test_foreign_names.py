@@ -168,6 +168,7 @@ def test_pickle_of_a_name_finds_it_again():
     assert pickle.loads(pickle.dumps(nn.MSELoss)) is nn.MSELoss
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize(("framework", "name", "entry"), ENTRIES, ids=lambda v: v if isinstance(v, str) else "")
 def test_entries_are_consistent(framework, name, entry):
     """They name layers and settings that exist; what differs has a sentence."""

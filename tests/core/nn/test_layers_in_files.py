@@ -67,7 +67,7 @@ class Alone(nn.Module):
         return self.layer(*inputs)
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("case", VARIANTS)
 def test_settings_come_back_from_files_and_from_code(case, tmp_path):
     """Settings of None too, and those that are not None by default."""

@@ -34,6 +34,7 @@ def test_each_option_has_a_declaration():
     assert missing == set()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_wrong_values_are_refused(name):
     entry = OPERATORS[name]
@@ -45,6 +46,7 @@ def test_wrong_values_are_refused(name):
             assert is_refused(getattr(ops, name), bound), f"{name} takes {option}={wrong!r}"
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_values_of_samples_and_defaults_are_accepted(name):
     entry = OPERATORS[name]

@@ -88,6 +88,7 @@ def raw(entry, args, kwargs):
     return tuple(map(np.asarray, result)) if isinstance(result, list | tuple) else np.asarray(result)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("entry", [e for e in OPERATORS.values() if e.rule], ids=lambda e: e.name)
 def test_the_rule_gives_what_the_body_gives(entry):
     for i, case in enumerate(entry.samples):
@@ -107,6 +108,7 @@ def test_the_rule_follows_the_body_on_other_shapes(entry):
     holds()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("entry", OPERATORS.values(), ids=lambda e: e.name)
 def test_unknown_batch_size_is_accepted(entry):
     """Where the batch is open, the rule still gives the other sizes."""

@@ -68,6 +68,7 @@ def test_parts_of_a_sample_keep_their_kinds(transform):
             type(part)(part)  # its own check
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("transform", CASES)
 def test_workers_do_not_matter(transform):
     """A copy in another process gives the same."""
@@ -85,6 +86,7 @@ def _in_planes(part):
     return part.like(np.moveaxis(planes, 0, -1))
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("transform", CASES)
 def test_the_memory_layout_of_pictures_does_not_matter(transform):
     sample = sample_for(transform)
