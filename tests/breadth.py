@@ -18,6 +18,9 @@ import pytest
 # whose turn it is to run what needs any backend: first those that start and train in less time
 TURNS = ("torch", "paddle", "tensorflow", "mindspore")
 
+# of the notebooks, which nbval collects without markers
+NOTEBOOKS = ("quickstart.ipynb", "runs.ipynb", "data_images.ipynb", "custom_operators.ipynb")
+
 # the same run twice is the same; examples that a full run finds are printed with what reproduces them
 hypothesis.settings.register_profile("sample", derandomize=True, database=None, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("full", deadline=None, print_blob=True)
@@ -54,6 +57,8 @@ def pytest_collection_modifyitems(config, items):
 
 def in_sample(item, index: int, backend: str) -> bool:
     """Whether the sample runs a test, the ``index``-th case of its function."""
+    if item.path.suffix == ".ipynb":
+        return item.path.name in NOTEBOOKS
     return all(
         (not mark.args or mark.args[0])
         and index % mark.kwargs.get("every", 1) == 0
