@@ -58,6 +58,7 @@ sys.exit(bool(accepted))
 """
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize(
     ("own", "other"),
     [

@@ -69,6 +69,7 @@ def test_losses_agree_at_every_step(trained, name):
     np.testing.assert_allclose(trained[name]["loss"], reference, rtol=0, atol=1e-4)
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_saved_model_predicts_on_another_backend(trained, predicted, source, target):
     expected = trained[source]["output"]

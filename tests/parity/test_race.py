@@ -65,6 +65,7 @@ def finished_race(data, tmp_path_factory):
     return race.wait(WAIT)
 
 
+@pytest.mark.sample(False)
 def test_race_run_is_displayed_in_a_notebook(finished_race, monkeypatch):
     shown = []
     cell = SimpleNamespace(display_pub=SimpleNamespace(publish=lambda data, **_: shown.append(data)))

@@ -223,6 +223,7 @@ def test_sample_from_reads_each_stream_in_its_order_to_its_end():
     assert not data.sample_from([sets[0], sets[0].repeat()], [1, 0]).endless
 
 
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("initial", [None, [0.8, 0.2]])
 def test_rejection_resample_reaches_the_shares_of_tf_data(initial):
     labels = (np.random.default_rng(0).random(20_000) < 0.2).astype("int64")
