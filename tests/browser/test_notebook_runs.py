@@ -27,7 +27,7 @@ BUSY = "print('now busy')\ntime.sleep(60)"
 def saved(page, lab, name: str = "cell.ipynb"):
     page.keyboard.press("Control+s")
     expect(page.locator(".lm-TabBar-tab.lm-mod-current.jp-mod-dirty")).to_have_count(0)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             return nbformat.read(lab.folder / name, as_version=4)
@@ -58,7 +58,7 @@ def step_of(page, panel=None) -> int:
 
 def moves(page, panel=None):
     before = step_of(page, panel)
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while step_of(page, panel) <= before:
         assert time.monotonic() < deadline, "the dashboard stands still"
         page.wait_for_timeout(200)
