@@ -150,6 +150,7 @@ def test_missing_hugging_face_datasets(monkeypatch):
         Samples().to_native("datasets")
 
 
+@pytest.mark.sample(False)
 def test_questions_about_objects_import_no_framework(fresh_python):
     code = """
 import sys
