@@ -16,7 +16,7 @@ BACKENDS := mindspore tensorflow paddle torch
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test test-full test-changed quick check bench front clean
+.PHONY: lab test test-full test-changed quick check types bench front clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
@@ -36,8 +36,11 @@ quick: $(VENV)/.full  ## the daily loop, under two minutes
 	$(BIN)/python -m pytest -p no:nbval $(SMOKE) --backend torch -x -n 2 -m "smoke and not slow" --breadth sample
 	npm --prefix labextension test
 
-check: $(VENV)/.full  ## style, types and layering
+check: $(VENV)/.full types  ## style, types and layering
 	BIN=$(BIN) scripts/check.sh
+
+types: $(VENV)/.full  ## pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python labdl
 
 bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory of training against hand-written native code on each backend
 	$(BIN)/python tests/bench/figures.py

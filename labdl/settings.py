@@ -221,7 +221,7 @@ def _number(value: int | float, allowed: Sequence[Any]) -> int | float:
         and float not in allowed
         and Any not in allowed
         and isinstance(value, float)
-        and value.is_integer()
+        and float.is_integer(value)
     ):
         return int(value)
     return value

@@ -43,6 +43,7 @@ class Stage:
     command: tuple[str, ...] = ()  # instead of pytest
     variables: dict[str, str] = dataclasses.field(default_factory=dict)
     one_core: bool = False
+    full_only: bool = False  # not in the sample
 
     def report_file(self) -> Path:
         return BUILD / "stages" / f"{self.name}.json"
@@ -87,6 +88,11 @@ def all_stages() -> list[Stage]:
         backend("paddle"),
         backend("torch"),
         Stage("check", command=("scripts/check.sh",)),
+        Stage(
+            "types",
+            command=(f"{Path(sys.executable).parent}/pyright", "--pythonpath", sys.executable, "labdl"),
+            full_only=True,
+        ),
         Stage("notebooks", ("notebooks", "tests/documents")),
         Stage("parity", ("tests/parity",)),
         Stage("import-orders", ("tests/orders",)),
@@ -297,7 +303,8 @@ def main() -> int:
     if options.changed and not folders:
         print(f"Nothing with tests differs from {options.changed}.")
         return 0
-    stages = narrow(all_stages(), options.stages.split(), folders)
+    stages = [stage for stage in all_stages() if options.breadth == "full" or not stage.full_only]
+    stages = narrow(stages, options.stages.split(), folders)
     budget = tomllib.loads((ROOT / "tests" / "budget.toml").read_text())["processor_seconds"]
     for folder in ("stages", "logs"):
         shutil.rmtree(BUILD / folder, ignore_errors=True)

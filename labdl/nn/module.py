@@ -18,6 +18,7 @@ from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.parameter import Parameter
 from labdl.nn.signature import Argument, arguments_of, place_inputs, refuse_nested
+from labdl.nn.state_dict import LoadReport
 from labdl.ops.infix import scope
 from labdl.spec import Spec
 
@@ -462,7 +463,7 @@ class Module:
         *,
         prefix: str = "",
         keys: Keys | None = None,
-    ) -> state_dict.LoadReport:
+    ) -> LoadReport:
         """Assign values to the parameters, in place, and return a report: ``loaded`` are the names of those that were set.
 
         ``names`` is a pattern such as "encoder/*" that restricts both the model's parameters and ``values``. With ``strict``,

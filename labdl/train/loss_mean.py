@@ -44,8 +44,8 @@ def nothing_counts(context: TrainContext, state: TrainState, y: Any) -> bool:
     normalizer = _normalizer(context)
     if normalizer is None or context.sums_loss or not isinstance(y, np.ndarray):
         return False
-    spec = state.conversion and state.conversion.rule.output
-    axes = len(spec.shape) if spec else y.ndim + 1
+    spec = None if state.conversion is None else state.conversion.rule.output
+    axes = y.ndim + 1 if spec is None else len(spec.shape)
     return not normalizer(y[:1], axes) and not normalizer(y, axes)  # mostly the first sample counts
 
 

@@ -26,7 +26,7 @@ def native_dataset(samples, settings):
     return (LabDataset if samples.indexed else LabIterableDataset)(samples, **settings)
 
 
-class LabDataset(IndexedSamples, io.Dataset):
+class LabDataset(IndexedSamples, io.Dataset):  # pyrefly: ignore[inconsistent-inheritance]: Paddle's has no samples
     """A data set of LabDL as one of Paddle, which returns arrays; `set_epoch` chooses the random numbers of transforms."""
 
 

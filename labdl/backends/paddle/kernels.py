@@ -17,7 +17,7 @@ Everything else uses public functions: most element-wise functions of one tensor
 # pyright: reportAttributeAccessIssue=false
 
 from paddle._C_ops import (
-    _run_python_op,
+    _run_python_op,  # pyrefly: ignore[missing-module-attribute]
     adamw_,
     add,
     addmm,

@@ -69,7 +69,7 @@ class _Reader(ast.NodeTransformer):
             framework = _ROOTS.get(module.partition(".")[0])
             if framework is None:
                 continue
-            if self.framework not in (None, framework):
+            if self.framework is not None and self.framework != framework:
                 both = " and of ".join(names.FRAMEWORKS[each].title for each in (self.framework, framework))
                 refuse(statement, f"layers of {both}: a source has those of one")
             self.framework = framework

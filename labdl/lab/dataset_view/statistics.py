@@ -82,8 +82,9 @@ class Statistics:
             return
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="labdl-statistics", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="labdl-statistics", daemon=True)
+                self._thread = thread
+                thread.start()
 
     def _run(self) -> None:
         while not self.complete and time.monotonic() - self._asked < PATIENCE:

@@ -90,13 +90,13 @@ def _each(function, x, axes, sizes, norm):
 @operator(rules.fftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32", without_onnx="complex numbers")
 def fftn(x, s=None, axes=None, norm="backward"):
     """`fft` over several axes, with None all of them; sizes ``s`` without axes are those of the last ones."""
-    return _each(fft, x, *rules.transform_axes(spec_of(x).ndim, s, axes), norm)
+    return _each(fft, x, *rules.transform_axes(spec_of(x).ndim, s, axes), norm=norm)
 
 
 @operator(rules.fftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32", without_onnx="complex numbers")
 def ifftn(x, s=None, axes=None, norm="backward"):
     """Inverse of `fftn`."""
-    return _each(ifft, x, *rules.transform_axes(spec_of(x).ndim, s, axes), norm)
+    return _each(ifft, x, *rules.transform_axes(spec_of(x).ndim, s, axes), norm=norm)
 
 
 @operator(

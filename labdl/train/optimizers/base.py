@@ -205,7 +205,7 @@ def register(**aliases: dict[str, Any]) -> Callable[[Kind], Kind]:
     def decorate(cls: Kind) -> Kind:
         cls = show_plain_types(dataclasses.dataclass(cls))
         _accept_short_names(cls)
-        OPTIMIZERS[cls.kind] = NamedOptimizer(cls)
+        OPTIMIZERS[cls.kind] = NamedOptimizer(cls)  # pyrefly: ignore[missing-attribute]
         OPTIMIZERS.update({name: NamedOptimizer(cls, tuple(extra.items())) for name, extra in aliases.items()})
         return cls
 

@@ -60,7 +60,6 @@ def read_pickle(stream: BinaryIO, size: int, refer: Callable[[Any], Any] = lambd
         AttributeError,
         OverflowError,
         MemoryError,
-        UnicodeError,
     ) as error:
         raise FileFormatError(f"its pickle is broken: {error}") from error
 

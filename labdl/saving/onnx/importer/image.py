@@ -51,7 +51,7 @@ def _tensor_of_sizes(sizes: np.ndarray, along: list[int], rank: int):
     """The tensor whose unknown spatial sizes these are, None unless all are those of one tensor."""
     spatial = {axis: n for axis, n in zip(along, sizes, strict=True) if axis > 1}
     first = next((n for n in spatial.values() if isinstance(n, Size)), None)
-    like = first and first.tensor
+    like = None if first is None else first.tensor
     if like is None or len(like.shape) != rank or len(spatial) != rank - 2:
         return None
     same = (
