@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes would each compile Lab
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema labdl/locale -type f 2>/dev/null) \
-  labextension/package.json labextension/tsconfig.json labextension/build-widgets.mjs
+  $(addprefix labextension/,package.json tsconfig.json build-widgets.mjs licenses.mjs stamp-version.mjs styles.mjs)
 FRONT := labdl/lab/labextension/package.json
 BACKENDS := mindspore tensorflow paddle torch
 

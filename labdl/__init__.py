@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOM
     from labdl.spec import Spec
     from labdl.train import Trainer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Graph",

@@ -1,5 +1,5 @@
-// Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, and prints their sizes; bundles the style
-// sheet of the JupyterLab extension into lib.
+// Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, with the licenses of what they contain, and
+// prints their sizes; bundles the style sheet of the JupyterLab extension into lib.
 import {
   existsSync,
   mkdirSync,
@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build, transformSync } from 'esbuild';
+import { licensesOf } from './licenses.mjs';
 import { precedingHosts, STYLE_TARGET } from './styles.mjs';
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));
@@ -35,6 +36,7 @@ const bundle = (names, shown) =>
     bundle: true,
     minify: true,
     write: false,
+    metafile: true,
     format: 'esm',
     target: ['es2022', ...STYLE_TARGET],
     plugins: [precedingHosts],
@@ -81,6 +83,17 @@ for (const { path, text } of files) {
     `${path.split('/').pop().padEnd(16)}${(Buffer.byteLength(escaped) / 1024).toFixed(0).padStart(6)} KiB\n`
   );
 }
+
+const sources = results
+  .flatMap(result => Object.values(result.metafile.outputs))
+  .flatMap(({ inputs }) => Object.entries(inputs))
+  .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+  .map(([file]) => file);
+const licenses = { packages: licensesOf(sources) };
+writeFileSync(
+  `${outdir}/third-party-licenses.json`,
+  JSON.stringify(licenses, null, 1)
+);
 
 /**
  * The program without `<!--` and `<script`, which end or extend a script element of a page that contains it as data, as the
