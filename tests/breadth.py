@@ -19,7 +19,7 @@ import pytest
 TURNS = ("torch", "paddle", "tensorflow", "mindspore")
 
 # of the notebooks, which nbval collects without markers
-NOTEBOOKS = ("quickstart.ipynb", "runs.ipynb", "data_images.ipynb", "custom_operators.ipynb")
+NOTEBOOKS = ("quickstart.ipynb", "data_images.ipynb")
 
 # the same run twice is the same; examples that a full run finds are printed with what reproduces them
 hypothesis.settings.register_profile("sample", derandomize=True, database=None, deadline=None, print_blob=True)

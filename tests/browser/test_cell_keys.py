@@ -34,7 +34,7 @@ def press(page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(False)
 @pytest.mark.blank_page
 @pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
 def test_keys_of_the_editor_in_a_cell(page, lab, workspace):

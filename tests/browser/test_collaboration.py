@@ -69,6 +69,7 @@ def params(path, name: str) -> dict:
     return next(dict(n.params) for n in structure.load_structure(path).nodes.values() if n.name == name)
 
 
+@pytest.mark.sample(False)
 def test_two_people_build_one_model(together, open_as, tmp_path):
     path = new_file(together, "net.labdl")
     before = path.read_bytes(), path.stat().st_mtime_ns

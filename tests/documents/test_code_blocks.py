@@ -29,7 +29,7 @@ def blocks(document: Path, language: str) -> list[str]:
 WITH_CODE = [document for document in DOCUMENTS if blocks(document, "python")]
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.name)
 def test_blocks_run_in_order(document, tmp_path):
     cells = []

@@ -110,7 +110,7 @@ def test_the_orders_have_each_three_frameworks_in_each_order():
     assert triples == set(itertools.permutations(FRAMEWORKS, 3))
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize(
     "order",
     [*ORDERS, *(pytest.param(order, marks=pytest.mark.sample(False), id="-".join(order)) for order in OTHERS)],

@@ -205,6 +205,7 @@ def test_crashed_stopped_and_missing_backends(data, tmp_path, monkeypatch, reque
     assert "SIGKILL" in received[first][-1]["message"]
 
 
+@pytest.mark.sample(False)
 def test_error_of_a_worker_is_in_the_table(data, tmp_path):
     """The loss does not fit the model: the table has the message of the worker."""
     race = train.race(model(), data, backends=["torch"], folder=tmp_path, loss="mean_squared_error")

@@ -55,7 +55,7 @@ for work, times in ((operators, 60), (modules, 15), (gradients, 15)):
 """
 
 
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_four_threads_compute_what_one_does(backend):
     done = subprocess.run([sys.executable, "-c", WORK, backend.name], capture_output=True, text=True, timeout=300)

@@ -48,7 +48,7 @@ class Shifted(nn.Module):
 EACH = [pytest.param(case, marks=pytest.mark.backends(*FLAT if case in NAMES else ["paddle"])) for case in CASES]
 
 
-@pytest.mark.sample(every=25)
+@pytest.mark.sample(every=40)
 @pytest.mark.parametrize("case", EACH)
 def test_every_layer_has_its_gradients_in_each_run_of_its_compiled_form(case, backend):
     arrays = draw(case)

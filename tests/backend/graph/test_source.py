@@ -132,6 +132,7 @@ SMALL = {
 }
 
 
+@pytest.mark.sample(every=20)
 @pytest.mark.parametrize("name", SMALL)
 def test_source_of_a_model_computes_the_same(name, backend, tmp_path):
     model, spec = SMALL[name]()

@@ -35,7 +35,7 @@ def repeated(case, arrays):
     return [np.concatenate([a, a]) if s.shape else a for s, a in zip(CASES[case][2], arrays, strict=True)]
 
 
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(every=4, backends=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_of_another_size_passes(name, backend):
     """The batch was left open at build: one sample and twice as many go through as well."""
@@ -129,7 +129,7 @@ def _compare_one_entry(reference, key, parameter, gradient, arrays, weights):
     assert gradient[at] == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=0.03, abs=5e-3)
 
 
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(every=3, backends=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_same_seed_same_bits_as_on_numpy(name, backend):
     ours, reference = make(name, backend.name).state_dict(), make(name, "numpy").state_dict()
@@ -139,7 +139,7 @@ def test_same_seed_same_bits_as_on_numpy(name, backend):
         np.testing.assert_array_equal(value, reference[key])
 
 
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(every=4, backends=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_values_move_between_backends_and_back_unchanged(name, backend):
     model = make(name, backend.name, seed=1)

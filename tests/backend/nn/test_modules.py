@@ -132,6 +132,7 @@ def test_an_error_in_a_gradient_written_by_hand_arrives_as_it_is(net, backend, e
         trainer.train_one_batch(X, np.arange(6) % 3)
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_a_gradient_written_by_hand_trains_in_the_frameworks_compiler(backend):
     def trained(compiled):

@@ -154,6 +154,7 @@ def test_the_frameworks_deployment_takes_it(net, backend, framework, tmp_path):
     np.testing.assert_allclose(labdl.to_numpy(actual), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sample(False)
 def test_keras_trains_it_and_uses_it_as_a_layer(backend, tmp_path):
     if backend.name != "tensorflow":
         assert "keras" not in type(Net().build((1, 3, 6, 6), backend=backend.name).to_native()).__mro__[1].__module__

@@ -162,6 +162,7 @@ UNARY = {
 }
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(4, 3), (), (0, 3)], ids=str)
 @pytest.mark.parametrize("mode", ["eager", "evaluated", "native"])

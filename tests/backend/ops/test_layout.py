@@ -69,6 +69,7 @@ SPATIAL = [
 ]
 
 
+@pytest.mark.sample(every=8)
 @pytest.mark.sample(every=6)
 @pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ NETWORKS = {
 }
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_networks(network, training, backend):

@@ -39,6 +39,7 @@ def test_numbers_of_numpy_as_options(name, backend):
             np.testing.assert_allclose(labdl.to_numpy(one), other, rtol=1e-5, atol=1e-6, err_msg=f"{call.case}")
 
 
+@pytest.mark.sample(every=3, backends=1)
 @pytest.mark.parametrize("name", [n for n, e in OPERATORS.items() if len(e.inputs) > 1 and not e.random])
 def test_an_array_beside_a_tensor(name, backend):
     """Only the first tensor is the backend's own; the others are arrays."""
@@ -70,6 +71,7 @@ def _operands(entry) -> list[str]:
     ]
 
 
+@pytest.mark.sample(every=6, backends=1)
 @pytest.mark.parametrize("name", [name for name, entry in OPERATORS.items() if _operands(entry)])
 def test_a_list_of_numbers_is_no_tensor(name, backend):
     """Frameworks would read it, each in a dtype of its own."""

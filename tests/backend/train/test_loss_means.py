@@ -78,6 +78,7 @@ def test_accumulated_parts_match_one_batch(backend, case):
     compare(trained(backend, loss(), y, 8, 4, fit=fit), trained(backend, loss(), y, 32, fit=fit))
 
 
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("case", ["weighted, ignored and smooth", "of samples"])
 def test_accumulated_parts_match_one_batch_when_compiled(backend, case):
     loss, y, fit = LOSSES[case]

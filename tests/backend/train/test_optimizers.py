@@ -65,7 +65,7 @@ def test_muon_is_that_of_torch(backend):
 # -- in a training step
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=20)
 @pytest.mark.parametrize("compiled", [None, False], ids=["default", "eager"])
 @pytest.mark.parametrize("case", CASES)
 def test_training_step_matches_gradients_by_hand(case, compiled, backend):

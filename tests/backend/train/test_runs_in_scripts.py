@@ -64,7 +64,7 @@ def test_end_of_a_script_stops_and_saves_its_run(script):
     assert all(np.array_equal(value, kept[name]) for name, value in saved.items())
 
 
-@pytest.mark.sample(backends=["torch"])
+@pytest.mark.sample(False)
 def test_progress_in_a_pipe_is_plain_lines(script):
     done, _ = script
     assert "\r" not in done.stderr + done.stdout

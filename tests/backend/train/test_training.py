@@ -61,6 +61,7 @@ def lines_of(run):
 # -- fit
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("compiled", [None, False])
 def test_fit_lowers_the_loss_and_returns_the_history(backend, digits, compiled):
     t = trainer(backend, Small(), "cross_entropy", optimizer=Adam(0.01), metrics=["accuracy"], compiled=compiled)

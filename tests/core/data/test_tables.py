@@ -186,6 +186,7 @@ def test_settings_of_csv(tmp_path):
     assert data.Table(file, column_names=["a", "b"]).to_columns()["a"].tolist() == [1, 3]
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(

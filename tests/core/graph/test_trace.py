@@ -59,7 +59,7 @@ def test_an_index_of_several_tensors_is_refused_in_words(name, args, kwargs):
         labdl.trace(Calls(name, args, kwargs), *specs)
 
 
-@pytest.mark.sample(every=6)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize(("name", "args", "kwargs"), OPERATOR_CASES)
 @pytest.mark.slow
 def test_every_operator_goes_through_graph_json_and_source(name, args, kwargs):

@@ -65,6 +65,7 @@ def test_the_three_steps_in_c():
         ops.doubled(Spec((2,), "float64"))
 
 
+@pytest.mark.sample(False)
 def test_a_source_file_and_integer_options(tmp_path):
     file = tmp_path / "power.cpp"
     file.write_text("""
@@ -150,6 +151,7 @@ print(ops.doubled(np.float32([4]))[0])
 """
 
 
+@pytest.mark.sample(False)
 @pytest.mark.slow
 def test_two_processes_compile_at_once(fresh_python, tmp_path):
     running = [fresh_python(TWO, XDG_CACHE_HOME=str(tmp_path / "both")) for _ in range(3)]

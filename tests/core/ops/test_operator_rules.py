@@ -95,7 +95,7 @@ def test_the_rule_gives_what_the_body_gives(entry):
         check(entry, case, i)
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("entry", [e for e in OPERATORS.values() if e.rule], ids=lambda e: e.name)
 @pytest.mark.slow
 def test_the_rule_follows_the_body_on_other_shapes(entry):

@@ -126,6 +126,7 @@ _orders = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(

@@ -180,6 +180,7 @@ def test_size_limit_of_the_image(tmp_path):
 names = st.text(st.characters(codec=None), max_size=60)
 
 
+@pytest.mark.sample(False)
 @settings(max_examples=80, deadline=None)
 @given(
     names,

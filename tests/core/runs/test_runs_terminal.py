@@ -68,6 +68,7 @@ def test_the_table_has_a_line_for_each(folder, capsys):
     assert "█" in by_name["over"]
 
 
+@pytest.mark.sample(False)
 def test_ascii_terminal(folder):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "120"}
     written(folder / "runs" / "名前", trained())
@@ -277,6 +278,7 @@ def wide(line):
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in line)
 
 
+@pytest.mark.sample(False)
 @settings(deadline=None)
 @given(st.lists(rows, min_size=1, max_size=5), st.integers(50, 250), st.booleans())
 def test_the_table_fits_whatever_it_shows(tmp_path_factory, found, width, plain):

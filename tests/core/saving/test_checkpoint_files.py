@@ -326,6 +326,7 @@ def test_broken_files_are_refused_or_read(suffix, tmp_path):
     assert refused >= 100, "all that were cut"
 
 
+@pytest.mark.sample(False)
 def test_checkpoints_of_tensorflow_that_are_changed(tmp_path):
     """The graph of objects or an entry is changed at random, and all checksums are right."""
     rng, outcomes = np.random.default_rng(0), []

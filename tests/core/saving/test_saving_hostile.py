@@ -328,6 +328,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.sample(False)
 def test_hostile_files_take_little_memory(residual, tmp_path, fresh_python):
     (tmp_path / "good.labdl").write_bytes(encode(residual))
     for i, (data, _) in enumerate(NOT_PARAMETERS.values()):

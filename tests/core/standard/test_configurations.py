@@ -310,6 +310,7 @@ def test_values_of_wrong_types(name):
     assert not failures, "\n".join(failures)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", CONSTRUCTORS)
 def test_any_value(name):
     chosen = CONSTRUCTORS[name]

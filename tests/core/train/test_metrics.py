@@ -48,7 +48,7 @@ def test_every_metric_has_a_case():
     assert all(cls.__doc__.partition("\n")[0].endswith((".", ":", ")")) for cls in METRICS.values())
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("name", METRICS)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())

@@ -251,6 +251,7 @@ COCO = [
 ]
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("kind", ["bbox", "segm"])
 @pytest.mark.parametrize(("entry", "key", "chosen"), COCO, ids=[key for _, key, _ in COCO])
 def test_detections_equal_pycocotools(kind, entry, key, chosen):

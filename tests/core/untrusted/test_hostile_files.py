@@ -52,8 +52,7 @@ def lines(tmp_path_factory, request):
     return dict(zip(names, read_all(folder, jobs), strict=True))
 
 
-@pytest.mark.sample(every=20)
-@pytest.mark.sample(every=10)
+@pytest.mark.sample(every=40)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.sample(False)] if name in REPEATED else []) for name in CASES]
 )

@@ -127,6 +127,7 @@ def graphs(draw):
     )
 
 
+@pytest.mark.sample(False)
 @given(graphs())
 @settings(max_examples=80, deadline=None)
 def test_any_graph_comes_out_as_it_went_in(graph):

@@ -146,7 +146,7 @@ def over_sample_code(graph):
 ROUTES = [over_rest, over_shared_maps, over_widget, over_comparison, over_sample_code]
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("route", ROUTES)
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graph=graphs())

@@ -226,7 +226,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.sample(every=10)
+@pytest.mark.sample(every=30)
 @pytest.mark.parametrize(("route", "method"), SENDING)
 async def test_fields_of_wrong_types(ask, good, route, method):
     for field in good:
@@ -386,7 +386,7 @@ PLAIN = (
 )
 
 
-@pytest.mark.sample(every=10)
+@pytest.mark.sample(every=20)
 @pytest.mark.parametrize(("route", "method"), CALLS)
 async def test_hostile_paths_are_rejected(ask, good, jp_root_dir, route, method):
     outside = jp_root_dir.parent / "out.labdl"

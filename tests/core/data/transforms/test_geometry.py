@@ -54,6 +54,7 @@ def _sample(top, left, height, width):
     }
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("name", MOVING)
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 20), st.integers(0, 40), st.integers(12, 28), st.integers(12, 28), st.integers(0, 999))
