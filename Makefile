@@ -16,7 +16,7 @@ BACKENDS := mindspore tensorflow paddle torch
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test test-full test-changed quick check types bench front clean
+.PHONY: lab test test-full test-changed quick check types bench front dist clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
@@ -60,6 +60,9 @@ bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory 
 	done
 
 front: $(FRONT)  ## build the front end
+
+dist:  ## wheel and sdist, checked, and the wheel tried in an empty environment; DIST_FLAGS="--python python3.13"
+	$(PYTHON) scripts/dist.py $(DIST_FLAGS)
 
 $(VENV)/.tools: constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
