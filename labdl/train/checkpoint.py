@@ -27,8 +27,8 @@ from labdl.nn.parameter import Parameter
 from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
 from labdl.train import pytree, state_dict
+from labdl.train.monitored import Direction, Mode, Monitor, find_direction, monitored_value
 from labdl.train.progress import MonitoredValue, Progress, TrainingDocument, parse_document
-from labdl.train.schedules.base import monitored_value
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -47,16 +47,17 @@ class Checkpoint:
     """Saves checkpoints of a training in a folder: the last ones, and the best.
 
     ``every`` is "epoch" or a number of steps; the end of the training is always saved. ``keep`` is the number of the last
-    checkpoints that are kept, None for all. With ``monitor``, a value of an epoch such as "val_loss", the best checkpoint by
-    ``mode`` ("min" or "max") is kept as well, and written at the end of its epoch independently of ``every``. A folder belongs
-    to one training.
+    checkpoints that are kept, None for all. With ``monitor``, a value of an epoch such as "val_loss", the best checkpoint is
+    kept as well, and written at the end of its epoch independently of ``every``. ``mode`` says whether the lowest value is the
+    best, "min", or the highest, "max"; "auto" takes it from the metric, and a value of your own wants "min" or "max". A folder
+    belongs to one training.
     """
 
     folder: str | Path
     every: Literal["epoch"] | int = "epoch"
     keep: int | None = 3
     monitor: str | None = None
-    mode: Literal["min", "max"] = "min"
+    mode: Mode = "auto"
 
     def __post_init__(self):
         if not isinstance(self.folder, str | Path) or not str(self.folder):
@@ -67,8 +68,8 @@ class Checkpoint:
             )
         if self.keep is not None and not _is_count(self.keep):
             raise ConfigError(f"Checkpoint: keep wants a number at least 1, or None for all, received {self.keep!r}")
-        if self.mode not in ("min", "max"):
-            raise ConfigError(f"Checkpoint: mode wants 'min' or 'max', received {self.mode!r}")
+        if self.mode not in ("auto", "min", "max"):
+            raise ConfigError(f"Checkpoint: mode wants 'auto', 'min' or 'max', received {self.mode!r}")
 
     @property
     def latest(self) -> Path | None:
@@ -84,7 +85,8 @@ class Checkpoint:
         """Write a checkpoint now, with the values of the epoch at its end, and remove old ones."""
         monitored = None
         if self.monitor is not None and values is not None:
-            monitored = MonitoredValue(self.monitor, self.mode, float(monitored_value(self, self.monitor, values)))
+            value = float(monitored_value(self, self.monitor, values))
+            monitored = MonitoredValue(self.monitor, self._direction(context), value)
         if state.last_checkpoint is not None and not state.last_checkpoint.exists():
             log.warning(
                 "%s was deleted while the training was active: its checkpoints are lost, and new ones are written",
@@ -106,22 +108,32 @@ class Checkpoint:
         self, context: TrainContext, state: TrainState, values: Mapping[str, float], *, last: bool = False
     ) -> Path | None:
         """Write a checkpoint at the end of an epoch if one is due, and return its path; the ``last`` epoch is always saved."""
-        due = last or self.every == "epoch" or self._due(state) or self._improves(values)
+        due = last or self.every == "epoch" or self._due(state) or self._improves(context, values)
         return self.save(context, state, values) if due else None
 
     def save_if_better(self, context: TrainContext, state: TrainState, values: Mapping[str, float]) -> Path | None:
         """Write a checkpoint after a validation within an epoch if the monitored value improves, and return its path."""
-        return self.save(context, state, values) if self.monitor in values and self._improves(values) else None
+        return self.save(context, state, values) if self.monitor in values and self._improves(context, values) else None
 
     def _due(self, state: TrainState) -> bool:
         return self.every != "epoch" and state.progress is not None and state.progress.step % self.every == 0
 
-    def _improves(self, values: Mapping[str, float]) -> bool:
+    def _improves(self, context: TrainContext, values: Mapping[str, float]) -> bool:
         if self.monitor is None:
             return False
         path = best(self.folder)
         former = None if path is None else _read_monitored(path)
-        return _is_better(monitored_value(self, self.monitor, values), former.value if former else None, self.mode)
+        value = monitored_value(self, self.monitor, values)
+        return _is_better(value, former.value if former else None, self._direction(context))
+
+    @property
+    def monitoring(self) -> Monitor | None:
+        """The value that is monitored, and in which mode."""
+        return None if self.monitor is None else Monitor("Checkpoint", self.monitor, self.mode)
+
+    def _direction(self, context: TrainContext) -> Direction:
+        assert self.monitoring is not None
+        return find_direction(self.monitoring, context.metrics)
 
 
 def save(
@@ -133,7 +145,7 @@ def save(
     by the next call.
     """
     folder, values = Path(folder), state_dict.training_state(context, state)
-    training = {**values["training"], "monitored": monitored and dataclasses.asdict(monitored)}
+    training: dict[str, Any] = {**values["training"], "monitored": monitored and dataclasses.asdict(monitored)}
     text, arrays = pytree.encode(training)
     structure = encode_model(context, state)
     step = (training["progress"] or {}).get("step", int(values["optimizer"]["step"]))

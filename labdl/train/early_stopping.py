@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from labdl.errors import StateDictError
 from labdl.nn.types import Whole
 from labdl.settings import Amount, check
 from labdl.signature import show_plain_types
 from labdl.train.events import Epoch, Event, Validation
-from labdl.train.schedules.base import monitored_value
+from labdl.train.monitored import Direction, Mode, Monitor, find_direction, monitored_value
 
 
 @show_plain_types
@@ -20,22 +20,24 @@ from labdl.train.schedules.base import monitored_value
 class EarlyStopping:
     """Ends a training when a value of its epochs has not improved for ``patience`` epochs in a row.
 
-    An improvement is a value below the best so far by more than ``min_delta``, or above it with ``mode="max"``; NaN is never
-    one. Without validation data the value of the training data is monitored. ``restore_best`` restores the parameters of the
-    best epoch at the end. Pass it as ``Trainer(stopping=EarlyStopping())`` or ``fit(..., callbacks=[EarlyStopping()])``, or
-    call it with each event: ``if stopping(event): break``. ``patience=0`` stops at the first epoch without an improvement.
-    With ``val_check_interval`` of `Trainer` a monitored validation value counts after each validation, as in Lightning:
-    ``patience`` is then a number of validations.
+    An improvement is a value below the best so far by more than ``min_delta``, or above it where higher is better; NaN is
+    never one. ``mode`` says which, "min" or "max"; "auto" takes it from the metric: a loss is to be small, an accuracy large,
+    and a value of your own wants "min" or "max". Without validation data the value of the training data is monitored.
+    ``restore_best`` restores the parameters of the best epoch at the end. Pass it as ``Trainer(stopping=EarlyStopping())`` or
+    ``fit(..., callbacks=[EarlyStopping()])``, or call it with each event: ``if stopping(event): break``. ``patience=0`` stops
+    at the first epoch without an improvement. With ``val_check_interval`` of `Trainer` a monitored validation value counts
+    after each validation, as in Lightning: ``patience`` is then a number of validations.
     """
 
     monitor: str = "val_loss"
     patience: Whole = 5
-    mode: Literal["min", "max"] = "min"
+    mode: Mode = "auto"
     min_delta: Amount = 0.0
     restore_best: bool = False
 
     def __post_init__(self):
         check(self)
+        self.direction: Direction | None = None if self.mode == "auto" else self.mode
         self.reset()
 
     def reset(self) -> None:
@@ -62,12 +64,18 @@ class EarlyStopping:
         """True if the value has not improved for ``patience`` epochs."""
         return self.wait_count > 0 and self.wait_count >= self.patience
 
+    @property
+    def monitoring(self) -> Monitor:
+        """The value that is monitored, and in which mode."""
+        return Monitor("EarlyStopping", self.monitor, self.mode)
+
     def _improves(self, value: float) -> bool:
         if math.isnan(value):
             return False
         if self.best is None:
             return True
-        return value < self.best - self.min_delta if self.mode == "min" else value > self.best + self.min_delta
+        self.direction = self.direction or find_direction(self.monitoring)
+        return value < self.best - self.min_delta if self.direction == "min" else value > self.best + self.min_delta
 
     def state_dict(self) -> dict[str, Any]:
         return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.wait_count}

@@ -26,6 +26,7 @@ from labdl.train.loaders import count_seen
 from labdl.train.logged_values import means_of
 from labdl.train.metrics.metric import check_number
 from labdl.train.monitor.monitor import TrainingMonitor
+from labdl.train.monitored import find_direction
 from labdl.train.nonfinite import NonFiniteCheck
 from labdl.train.progress import Progress
 from labdl.train.schedules.base import Plan
@@ -83,6 +84,7 @@ class Loop:
         self.learning_rate = LearningRate(state.phases, plan, self._plan)
         if stopping is not None:
             stopping.reset()
+            stopping.direction = find_direction(stopping.monitoring, context.metrics)
         state.progress, state.learning_rate = self.progress, self.learning_rate
         state.stopping, state.best = stopping, None
         interval = self.limits.validation_interval(self.steps_per_epoch)
@@ -100,6 +102,7 @@ class Loop:
 
     def _plan(self, schedule: Schedule, rate: float) -> Plan:
         """The learning rates of the training, which may end before its last epoch does."""
+        schedule = schedule.with_direction(self.context.metrics)
         steps, most = self.steps_per_epoch, self.limits.max_steps
         if most is None or most >= self.epochs * steps or schedule.unit == "epoch":
             return schedule.plan(rate, steps, self.epochs)

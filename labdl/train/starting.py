@@ -20,6 +20,7 @@ from labdl.train.events import Event
 from labdl.train.limits import Limits
 from labdl.train.loaders import check_evaluation_data, dataset_of, for_training
 from labdl.train.loop import Loop
+from labdl.train.monitored import check_monitors
 from labdl.train.preparation import prepare_training
 from labdl.train.progress import Progress
 from labdl.train.sample_weight import check_sample_weight
@@ -78,7 +79,8 @@ def start_loop(
     if limits.val_batches is None:
         check_evaluation_data(validation)
     path = checkpoints.checkpoint_to_resume(resume, kept)
-    former = checkpoints.read_progress(path) if path is not None else state.document and state.document.progress
+    recorded = None if state.document is None else state.document.progress
+    former = recorded if path is None else checkpoints.read_progress(path)
     defaults = _default_options(settings, former)
     train = for_training(
         train,
@@ -97,6 +99,7 @@ def start_loop(
     total: int = defaults["epochs"] if epochs is None else epochs
     context, train = prepare_training(context, state, train, class_weight, sample_weight)
     validation = convert_dataset(context, state, validation, keep=True)
+    check_monitors(context, [stopping, kept, context.schedule], callbacks=bool(listeners))
     if path is not None:
         state.resume_from(checkpoints.restore(context, state, path))
     document, state.document = state.document, None

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 from labdl.errors import ConfigError, StateDictError, suggest_name
 from labdl.settings import check, create, form_fields, settings_schema
 from labdl.signature import show_plain_types
+from labdl.train.metrics.metric import Metric
+from labdl.train.monitored import Monitor, monitored_value
 
 
 @dataclasses.dataclass
@@ -61,6 +63,16 @@ class Schedule:
         """The learning rates of a run."""
         return Plan(self.bind(steps_per_epoch, epochs), base_rate, steps_per_epoch)
 
+    @property
+    def monitoring(self) -> Monitor | None:
+        """The value that the schedule monitors, its setting ``metric``, and in which mode; None for functions of the step."""
+        metric = getattr(self, "metric", None)
+        return None if metric is None else Monitor(type(self).__name__, metric, getattr(self, "mode", "min"))
+
+    def with_direction(self, metrics: Mapping[str, Metric]) -> Schedule:
+        """The schedule with the direction of what it monitors, by the metrics of a training."""
+        return self
+
     def observe(self, value: float) -> None:
         """Receive the monitored metric at the end of an epoch; ignored unless the schedule depends on it."""
 
@@ -103,17 +115,9 @@ class Plan:
 
     def observe(self, values: Mapping[str, float]) -> None:
         """Pass the metric that the schedule monitors; without validation that of the training data."""
-        name = getattr(self.schedule, "metric", None)
-        if name is not None:
-            self.schedule.observe(monitored_value(self.schedule, name, values))
-
-
-def monitored_value(owner: object, name: str, values: Mapping[str, float]) -> float:
-    """Value of a monitored metric of an epoch; without validation that of the training data."""
-    for candidate in (name, name.removeprefix("val_")):
-        if candidate in values:
-            return values[candidate]
-    raise ConfigError(f"{type(owner).__name__} monitors {name!r}, the epoch has {', '.join(values)}")
+        monitor = self.schedule.monitoring
+        if monitor is not None:
+            self.schedule.observe(monitored_value(self.schedule, monitor.name, values))
 
 
 Kind = TypeVar("Kind", bound=type)
@@ -126,7 +130,7 @@ def register(*aliases: str) -> Callable[[Kind], Kind]:
 
     def decorate(cls: Kind) -> Kind:
         cls = show_plain_types(dataclasses.dataclass(cls))
-        SCHEDULES.update(dict.fromkeys((cls.kind, *aliases), cls))
+        SCHEDULES.update(dict.fromkeys((cls.kind, *aliases), cls))  # pyrefly: ignore[missing-attribute]
         return cls
 
     return decorate

@@ -14,6 +14,7 @@ from annotated_types import Gt, Lt
 from labdl.errors import ConfigError
 from labdl.nn.types import Whole
 from labdl.settings import INNER, Amount
+from labdl.train.monitored import Mode, find_direction
 from labdl.train.schedules.base import Schedule, register
 from labdl.train.schedules.decay import Constant
 
@@ -108,12 +109,14 @@ class ReduceOnPlateau(Schedule):
     """Multiplies the rate by ``factor`` when a metric has not improved for more than ``patience`` epochs.
 
     An improvement exceeds the best value by the fraction ``threshold``, or absolutely with ``threshold_mode="absolute"``;
-    after a reduction ``cooldown`` epochs are ignored. A Trainer passes ``metric`` to ``observe`` after each epoch.
+    after a reduction ``cooldown`` epochs are ignored. A Trainer passes ``metric`` to ``observe`` after each epoch. ``mode``
+    says whether lower or higher values are better, "min" or "max"; "auto" takes it from the metric, and a value of your own
+    wants "min" or "max".
     As torch's ReduceLROnPlateau.
     """
 
     metric: str = "val_loss"
-    mode: Literal["min", "max"] = "min"
+    mode: Mode = "auto"
     factor: Annotated[float, Gt(0), Lt(1)] = 0.1
     patience: Whole = 10
     threshold: Amount = 1e-4
@@ -125,8 +128,11 @@ class ReduceOnPlateau(Schedule):
         super().__post_init__()
         self._reset()
 
+    def with_direction(self, metrics):
+        return dataclasses.replace(self, mode=find_direction(self.monitoring, metrics))
+
     def _reset(self) -> None:
-        self._best = math.inf if self.mode == "min" else -math.inf
+        self._best: float | None = None
         self._bad = self._resting = self._reductions = 0
 
     def bind(self, steps_per_epoch, epochs):
@@ -150,16 +156,20 @@ class ReduceOnPlateau(Schedule):
             self._reductions, self._bad, self._resting = self._reductions + 1, 0, self.cooldown
 
     def _better(self, value) -> bool:
-        sign = 1 if self.mode == "min" else -1
+        if self._best is None:
+            return math.isfinite(value)
+        sign = 1 if find_direction(self.monitoring) == "min" else -1
         if self.threshold_mode == "absolute":
             return sign * value < sign * self._best - self.threshold
         return sign * value < sign * self._best * (1 - sign * self.threshold)
 
     def state_dict(self):
-        return {"best": float(self._best), "bad": self._bad, "resting": self._resting, "reductions": self._reductions}
+        best = math.inf if self._best is None else float(self._best)
+        return {"best": best, "bad": self._bad, "resting": self._resting, "reductions": self._reductions}
 
     def remember(self, values):
-        self._best = float(values["best"])
+        best = float(values["best"])
+        self._best = best if math.isfinite(best) else None
         self._bad, self._resting, self._reductions = (int(values[n]) for n in ("bad", "resting", "reductions"))
 
 

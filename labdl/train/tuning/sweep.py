@@ -19,11 +19,11 @@ from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
 from labdl.ops.random.state import seed as set_seed
 from labdl.runs import control
-from labdl.train import config, failures
+from labdl.train import config, failures, losses
 from labdl.train.data_adapter import as_dataset
 from labdl.train.events import Epoch, Event
 from labdl.train.leaderboard import Leaderboard
-from labdl.train.metrics import METRICS
+from labdl.train.monitored import Monitor, find_direction
 from labdl.train.options import SweepOptions
 from labdl.train.run import rng
 from labdl.train.run.groups import end_group, membership, write_group
@@ -332,10 +332,10 @@ def sweep(
     The data are those of `Trainer.fit`, ``sweep(build, space, dataset)`` or ``sweep(build, space, x, y)``.
     ``method`` "random" samples ``trials`` combinations, by default ten, "grid" tries all, and "optuna" uses Optuna, with
     optional pruning: ``pruner=optuna.pruners.MedianPruner()``. The value of a trial is the best of ``metric`` over its epochs;
-    ``mode``, "min" or "max", defaults to that of the metric. Each trial starts with ``labdl.seed(seed)``, so that the same seed
-    gives the same trials with the same results. Trials are recorded in ``folder/trial-0001`` and so on, by default in
-    ``runs/sweep-…``; if one fails the others continue. ``at_once`` trials run at the same time, with alternating steps. Raises
-    ConfigError.
+    ``mode``, "min" or "max", defaults to that of the metric; a value of your own wants one. Each trial starts with
+    ``labdl.seed(seed)``, so that the same seed gives the same trials with the same results. Trials are recorded in
+    ``folder/trial-0001`` and so on, by default in ``runs/sweep-…``; if one fails the others continue. ``at_once`` trials run at
+    the same time, with alternating steps. Raises ConfigError.
     """
     validated = spaces.validate(space)
     data = data if y is None else (data, y)
@@ -346,12 +346,11 @@ def sweep(
         raise ConfigError(f"sweep: seed wants an integer at least 0, received {seed!r}")
     if not isinstance(metric, str) or not metric:
         raise ConfigError(f"sweep: metric wants the name of a metric such as 'val_loss', received {metric!r}")
-    if mode is None:
-        mode = "max" if getattr(METRICS.get(metric.removeprefix("val_")), "higher_is_better", False) else "min"
-    if mode not in ("min", "max"):
+    if mode not in (None, "min", "max"):
         raise ConfigError(f"sweep: mode wants 'min' or 'max', received {mode!r}")
+    direction = find_direction(Monitor("sweep", metric, mode or "auto"), losses.metrics(options.get("metrics")))
     builder = TrialBuilder(build, validated, {"epochs": epochs, **options}, seed)
-    sampler = make_sampler(method, validated, seed, mode, pruner)
+    sampler = make_sampler(method, validated, seed, direction, pruner)
     count = trials if trials is not None or method == "grid" else TRIALS
     train = config.dataset(data, "train_dataset") if isinstance(data, str | Path) else as_dataset(data)
     val_dataset = (
@@ -370,7 +369,7 @@ def sweep(
         "sweep",
         method=method,
         metric=metric,
-        mode=mode,
+        mode=direction,
         space=spaces.describe(validated),
         trials=count if total is None else min(total, count or total),
     )
@@ -382,7 +381,7 @@ def sweep(
         folder=target,
         trials=count,
         metric=metric,
-        mode=mode,
+        mode=direction,
         seed=seed,
         at_once=at_once,
         pruning=pruner is not None,

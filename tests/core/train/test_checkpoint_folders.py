@@ -64,7 +64,9 @@ def run_scripted(values, **options):
 
 
 def test_last_and_best_checkpoints_are_kept(tmp_path):
-    seen = run_scripted([3.0, 1.0, 2.0, 1.0, 4.0, 0.5], checkpoint=Checkpoint(tmp_path, keep=2, monitor="figure"))
+    seen = run_scripted(
+        [3.0, 1.0, 2.0, 1.0, 4.0, 0.5], checkpoint=Checkpoint(tmp_path, keep=2, monitor="figure", mode="min")
+    )
     assert seen == [([1], 1), ([1, 2], 2), ([2, 3], 2), ([2, 3, 4], 2), ([2, 4, 5], 2), ([5, 6], 6)]
     assert Checkpoint(tmp_path).best == best(tmp_path) == latest(tmp_path) == tmp_path / "step-00000006"
 
@@ -85,7 +87,9 @@ def test_keep_none_and_no_best_without_monitor(tmp_path):
 
 
 def test_best_and_end_are_saved_independently_of_every(tmp_path):
-    seen = run_scripted([5.0, 4.0, 9.0, 9.0, 9.0], checkpoint=Checkpoint(tmp_path, every=3, monitor="figure"))
+    seen = run_scripted(
+        [5.0, 4.0, 9.0, 9.0, 9.0], checkpoint=Checkpoint(tmp_path, every=3, monitor="figure", mode="min")
+    )
     assert seen == [([1], 1), ([1, 2], 2), ([1, 2, 3], 2), ([1, 2, 3], 2), ([2, 3, 5], 2)]
 
 
@@ -100,7 +104,7 @@ def test_steps_are_counted_over_epochs(tmp_path):
 
 
 def test_best_of_a_resumed_training(tmp_path):
-    checkpoint = Checkpoint(tmp_path, keep=1, monitor="figure")
+    checkpoint = Checkpoint(tmp_path, keep=1, monitor="figure", mode="min")
     run_scripted([5.0, 1.0], checkpoint=checkpoint)
     left = [3.0, 2.0]
 
@@ -139,7 +143,7 @@ def test_invalid_settings_and_folders_raise(tmp_path):
         ({"every": "day"}, "received 'day'"),
         ({"keep": 0}, "keep wants a number at least 1, or None for all, received 0"),
         ({"keep": True}, "received True"),
-        ({"mode": "best"}, "mode wants 'min' or 'max', received 'best'"),
+        ({"mode": "best"}, "mode wants 'auto', 'min' or 'max', received 'best'"),
     ):
         with pytest.raises(ConfigError, match=message):
             Checkpoint(**{"folder": tmp_path, **wrong})
@@ -302,6 +306,7 @@ def keys_of(value, path=()):
             yield from keys_of(inner, (*path, key))
 
 
+@pytest.mark.sample(False)
 def test_state_with_wrong_entries_raises(whole, broken):
     """Each entry is removed or has a wrong type, except names, values and settings of the user."""
     state = json.loads((whole / "state.json").read_text())

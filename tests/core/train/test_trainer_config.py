@@ -118,7 +118,7 @@ def test_each_setting_has_a_default_and_is_named_in_errors(key):
         ({"average": 1.0}, "EMA: decay wants a number at least 0 and below 1, received 1.0"),
         ({"average": {"decay": 0.9, "often": 2}}, "EMA has the settings decay, every, evaluate, received 'often'"),
         ({"stopping": {"patience": -1}}, "EarlyStopping: patience wants an integer at least 0, received -1"),
-        ({"stopping": {"mode": "best"}}, 'EarlyStopping: mode wants "min", "max", received \'best\''),
+        ({"stopping": {"mode": "best"}}, 'EarlyStopping: mode wants "auto", "min", "max", received \'best\''),
         ({"checkpoint": {"folder": "x", "keep": 0}}, "Checkpoint: keep wants a number at least 1"),
         ({"checkpoint": {}}, "Checkpoint needs folder"),
         (
