@@ -13,6 +13,7 @@ from pathlib import Path
 import labdl
 from labdl import framework_info
 from labdl.bounded.files import open_file
+from labdl.doctor import command as doctor
 from labdl.errors import ConfigError, LabDLError, message_of
 from labdl.graph import Graph, diff, trace
 from labdl.graph.analysis.check import check
@@ -122,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     conformance.set_defaults(run=_conformance)
 
     runs.add(commands, control.append)
+    doctor.add(commands)
     return parser
 
 
