@@ -30,6 +30,6 @@ class Finding:
 Check = Callable[[], Iterable[Finding]]
 
 
-def broken(topic: str, message: str, command: str) -> Finding:
+def fault(topic: str, message: str, command: str) -> Finding:
     """A finding that `command` mends."""
     return Finding(topic, message, "broken", command)

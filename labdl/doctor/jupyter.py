@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import labdl
-from labdl.doctor.finding import Finding, broken
+from labdl.doctor.finding import Finding, fault
 
 SERVER_EXTENSION = "labdl.lab.server.extension"
 _INSTALL = "pip install labdl[lab]"
@@ -29,7 +29,7 @@ def check_jupyter() -> Iterator[Finding]:
     yield from _check_lab_version()
     yield from _check_command()
     if importlib.util.find_spec("ipykernel") is None:
-        yield broken("kernel", "ipykernel is not installed, so that notebooks have no Python", _INSTALL)
+        yield fault("kernel", "ipykernel is not installed, so that notebooks have no Python", _INSTALL)
     yield from check_extension(_extension_folders())
     yield from check_server_extension()
 
@@ -45,7 +45,7 @@ def _check_lab_version() -> Iterator[Finding]:
     for requirement in map(Requirement, lines):
         if requirement.name == "jupyterlab" and not requirement.specifier.contains(version, prereleases=True):
             needed = f'"jupyterlab{requirement.specifier}"'
-            yield broken("JupyterLab", f"{version}: LabDL needs {needed}", f"pip install {needed}")
+            yield fault("JupyterLab", f"{version}: LabDL needs {needed}", f"pip install {needed}")
             return
     yield Finding("JupyterLab", version)
 
@@ -71,22 +71,22 @@ def check_extension(folders: list[Path]) -> Iterator[Finding]:
     place = next((path for path in places if (path / "package.json").exists()), None)
     link = next((path for path in places if path.is_symlink() and not path.exists()), None)
     if link is not None and place is None:
-        yield broken(topic, f"{link} leads to {link.readlink()}, which has not been built", "make front")
+        yield fault(topic, f"{link} leads to {link.readlink()}, which has not been built", "make front")
         return
     if place is None:
-        yield broken(topic, f"not installed in {', '.join(map(str, folders))}", _REINSTALL)
+        yield fault(topic, f"not installed in {', '.join(map(str, folders))}", _REINSTALL)
         return
     rebuild = "make front" if place.is_symlink() else _REINSTALL
     data = json.loads((place / "package.json").read_text(encoding="utf-8"))
     script = data.get("jupyterlab", {}).get("_build", {}).get("load", "")
     if not script or not (place / script).exists():
-        yield broken(topic, f"{place} is incomplete: {script or 'its script'} is missing", rebuild)
+        yield fault(topic, f"{place} is incomplete: {script or 'its script'} is missing", rebuild)
     elif data.get("version") != labdl.__version__:
         message = f"{place} is of version {data.get('version')}, LabDL of {labdl.__version__}"
-        yield broken(topic, message, rebuild)
+        yield fault(topic, message, rebuild)
     elif names := _disabled_plugins(folders):
         for name in names:
-            yield broken(topic, f"{name} is disabled", f"jupyter labextension enable {name}")
+            yield fault(topic, f"{name} is disabled", f"jupyter labextension enable {name}")
     else:
         yield Finding(topic, f"{data['version']}, enabled, {place}")
 
@@ -111,11 +111,11 @@ def check_server_extension() -> Iterator[Finding]:
     topic = "extension of Jupyter's server"
     manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
     if not manager.get_jpserver_extensions().get(SERVER_EXTENSION):
-        yield broken(topic, "not enabled", f"jupyter server extension enable --sys-prefix {SERVER_EXTENSION}")
+        yield fault(topic, "not enabled", f"jupyter server extension enable --sys-prefix {SERVER_EXTENSION}")
         return
     try:
         importlib.import_module(SERVER_EXTENSION)
     except Exception as error:  # whatever a broken package raises is what the person needs to read
-        yield broken(topic, f"cannot be imported: {type(error).__name__}: {error}", _INSTALL)
+        yield fault(topic, f"cannot be imported: {type(error).__name__}: {error}", _INSTALL)
         return
     yield Finding(topic, "enabled")

@@ -13,7 +13,7 @@ import numpy as np
 
 import labdl
 from labdl import framework_info
-from labdl.doctor.finding import Finding, broken
+from labdl.doctor.finding import Finding, fault
 
 LOAD_SECONDS = 180.0  # within which a framework must have been imported
 _LIST_DEVICES = """\
@@ -47,9 +47,9 @@ def check_packages() -> Iterator[Finding]:
         version = _version(requirement.name)
         needed = f"{requirement.name}{requirement.specifier}"
         if version is None:
-            yield broken("packages", f"{requirement.name} is not installed", f'pip install "{needed}"')
+            yield fault("packages", f"{requirement.name} is not installed", f'pip install "{needed}"')
         elif not requirement.specifier.contains(version, prereleases=True):
-            yield broken("packages", f"{requirement.name} {version} is not {needed}", f'pip install "{needed}"')
+            yield fault("packages", f"{requirement.name} {version} is not {needed}", f'pip install "{needed}"')
 
 
 def _version(distribution: str) -> str | None:
@@ -63,7 +63,7 @@ def check_frameworks(*, load: bool = True) -> Iterator[Finding]:
     """Each framework with its version and, unless `load` is false, its devices, for which a process imports it."""
     installed = [name for name in framework_info.TRAINING if framework_info.is_installed(name)]
     if not installed:
-        yield broken("frameworks", "none is installed, and LabDL trains on one of them", "pip install labdl[torch]")
+        yield fault("frameworks", "none is installed, and LabDL trains on one of them", "pip install labdl[torch]")
     for name in framework_info.TRAINING:
         facts = framework_info.FACTS[name]
         version = framework_info.metadata_version(name)
@@ -71,7 +71,7 @@ def check_frameworks(*, load: bool = True) -> Iterator[Finding]:
             yield Finding(facts.title, "not installed", "note", facts.install_command)
         elif problem := framework_info.problem(name):
             message, _, command = problem.rpartition(": ")
-            yield broken(facts.title, f"{version}: {message}", command)
+            yield fault(facts.title, f"{version}: {message}", command)
         elif load:
             yield _load(name, version)
         else:
@@ -86,9 +86,9 @@ def _load(name: str, version: str | None) -> Finding:
     try:
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LOAD_SECONDS)
     except subprocess.TimeoutExpired:
-        return broken(facts.title, f"{version}: its import takes more than {LOAD_SECONDS:.0f} seconds", again)
+        return fault(facts.title, f"{version}: its import takes more than {LOAD_SECONDS:.0f} seconds", again)
     if result.returncode:
         reason = (result.stderr.strip().splitlines() or [f"the process ended with status {result.returncode}"])[-1]
-        return broken(facts.title, f"{version} cannot be imported: {reason:.300}", again)
+        return fault(facts.title, f"{version} cannot be imported: {reason:.300}", again)
     devices = json.loads(result.stdout.splitlines()[-1])  # a framework may print while it is imported
     return Finding(facts.title, f"{version} on {', '.join(devices)}")

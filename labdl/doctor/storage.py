@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from labdl.doctor.finding import Finding, broken
+from labdl.doctor.finding import Finding, fault
 
 LITTLE = 1 << 30  # bytes: a few checkpoints of a small model
 FULL = 100 << 20  # bytes: recording and checkpoints are about to fail
@@ -18,17 +18,17 @@ def check_runs(folder: Path) -> Iterator[Finding]:
     place = folder.resolve()
     existing = next(path for path in (place, *place.parents) if path.exists())
     if not existing.is_dir():
-        yield broken(
+        yield fault(
             "runs", f"{existing} is a file, where the folder of runs should be", f"mv {existing} {existing}.old"
         )
         return
     if not os.access(existing, os.W_OK | os.X_OK):
-        yield broken("runs", f"{place} cannot be written", f"chmod u+rwx {existing}")
+        yield fault("runs", f"{place} cannot be written", f"chmod u+rwx {existing}")
         return
     free = shutil.disk_usage(existing).free
     message = f"{place}: {_size(_bytes_in(place))} used, {_size(free)} free"
     if free < FULL:
-        yield broken(
+        yield fault(
             "runs", f"{message}; trainings are about to fail", f"du -sh {place}/*  # and remove what you do not need"
         )
     else:
