@@ -116,12 +116,19 @@ def kind_of_outputs(context: TrainContext) -> OutputKind:
 
 
 def convert(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[Any, Any]:
-    """The inputs and targets of a batch as the model and the loss take them, see `labdl.data.conversion`."""
+    """The inputs and targets of a batch as the model and the loss take them, see `labdl.data.conversion`.
+
+    Raises ConfigError for targets that the loss does not take.
+    """
     if state.bound_to != binding_key():
         prepare(context, state, x, y)
     if type(x) is dict and not context.overridden & {"forward", "phases"}:
         x = place_named(context.model, x)
-    return state.conversion(x, y)  # type: ignore[misc]
+    conversion: Conversion = state.conversion  # type: ignore[assignment]
+    x, y = conversion(x, y)
+    if not conversion.checked:
+        conversion.check(y)
+    return x, y
 
 
 def bind(context: TrainContext, state: TrainState) -> list[PhaseState]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from labdl.data import ArrayDataset
 from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text, native_order
 from labdl.errors import ModelError
 from labdl.nn.loss.classification import BinaryCrossEntropyLoss, FocalLoss
+from labdl.nn.loss.target_values import check_target_values
 from labdl.nn.module import Module
 from labdl.nn.signature import given_inputs
 from labdl.spec import Spec
 from labdl.train.broadcasting import aligned_ranks
 from labdl.train.data_adapter import NestedDataset, flatten, map_structure
+from labdl.train.output_losses import OutputLosses
 from labdl.train.weighted_loss import plain_loss, weighs_samples
 
 if TYPE_CHECKING:
@@ -38,9 +41,11 @@ class Conversion:
         self.inputs: tuple[Spec | None, ...] | None = None
         self.rule = TargetRule(loss=context.loss_name)
         self._fits: Any = None  # dtypes and shapes of the last batch that needed no conversion
+        self.checked = False  # the targets of the coming batches are those of a data set that was checked as a whole
         if not context.overridden & {"forward", "phases"} and context.model._input_specs is not None:
             self.inputs = tuple(spec for _, spec in given_inputs(context.model))
             self.rule = _target_rule(context)
+        self.check = _accept if "loss" in context.overridden else _target_check(context, self.rule)
         self._width = next((s.dtype for s in self.inputs or () if s and s.dtype == "float64"), "float32")
 
     def __call__(self, x: Any, y: Any) -> tuple[Any, Any]:
@@ -59,7 +64,10 @@ class Conversion:
         return converted
 
     def dataset(self, data: Any) -> Any:
-        """The data set with converted arrays; itself if nothing is to be converted, or if it is read sample by sample."""
+        """The data set with converted arrays; itself if nothing is to be converted, or if it is read sample by sample.
+
+        Raises ConfigError for targets that the loss does not take.
+        """
         if isinstance(data, NestedDataset):
             x, y = data.values
         elif isinstance(data, ArrayDataset) and len(data.arrays) > 1:
@@ -70,9 +78,10 @@ class Conversion:
             return data
         before = flatten((x, y))[0]
         text = any(is_text(a) for a in before)
-        if not text and 4 * sum(a.size for a in before) > _LARGEST:
+        if not text and not self.covers(data):
             return data
         x, y = self(x, y)
+        self.check(y)
         after = flatten((x, y))[0]
         if all(a is b for a, b in zip(before, after, strict=True)):
             return data
@@ -80,6 +89,13 @@ class Conversion:
             return NestedDataset((x, y))
         classes = self.model.class_names if text else data.classes
         return ArrayDataset(*after, name=data.name, classes=classes)
+
+    def covers(self, data: Any) -> bool:
+        """Whether `dataset` converts and checks all samples of a data set at once."""
+        if not isinstance(data, ArrayDataset | NestedDataset):
+            return False
+        arrays = data.arrays if isinstance(data, ArrayDataset) else flatten(data.values)[0]
+        return 4 * sum(a.size for a in arrays) <= _LARGEST
 
     @property
     def key(self) -> Any:
@@ -131,6 +147,27 @@ def loss_rule(loss: Any, output: Spec | None, name: str) -> TargetRule:
         name,
         labels=task == "classification" or isinstance(loss, BinaryCrossEntropyLoss | FocalLoss),
     )
+
+
+def _target_check(context: TrainContext, rule: TargetRule) -> Callable[[Any], None]:
+    """A function that raises ConfigError for targets that the loss of a training, or that of an output, does not take."""
+    loss, output, weighed = plain_loss(context.loss_function), rule.output, weighs_samples(context.loss_function)
+    if isinstance(loss, OutputLosses):
+        return loss.check_targets
+    if not hasattr(loss, "target_values"):
+        return _accept
+    classes = None if output is None else output.shape[-1]
+
+    def check(targets: Any) -> None:
+        check_target_values(
+            targets[0] if weighed and type(targets) is tuple else targets, loss, classes, context.loss_name
+        )
+
+    return check
+
+
+def _accept(targets: Any) -> None:
+    """Any targets will do."""
 
 
 def warn_unscaled(data: Any, conversion: Conversion) -> None:

@@ -20,20 +20,18 @@ if TYPE_CHECKING:
 
 
 def check_data(context: TrainContext, data: Any) -> None:
-    """Raise ConfigError for samples or classes that do not fit the built model."""
+    """Raise ConfigError for samples that do not fit the built model."""
     model = context.model
     standard = context.standard_loss and "preprocess" not in context.overridden
     if not standard or not isinstance(data, ArrayDataset) or len(data.arrays) != 2:
         return
-    (x, y), wanted = data.arrays, given_inputs(model)
+    x, wanted = data.arrays[0], given_inputs(model)
     first = wanted[0][1] if len(wanted) == 1 else None
     if first is not None and not _fits(x.shape[1:], first.shape[1:]):
         raise ConfigError(
             f"the data have samples of shape {show(x.shape[1:])}, the model was built for "
             f"{show(first.shape[1:])}: give its Input the shape of the data"
         )
-    if isinstance(model.output_specs, Spec):
-        _check_classes(context, y, model.output_specs)
 
 
 def check_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> None:
@@ -60,25 +58,12 @@ def check_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> Non
     output = context.model.output_specs
     if not isinstance(output, Spec) or not isinstance(y, np.ndarray):
         return
-    _check_classes(context, y, output)
     loss = plain_loss(context.loss_function)
     if isinstance(loss, Module):
         try:
             loss._shapes_of(Spec((len(x), *output.shape[1:]), output.dtype), Spec(y.shape, str(y.dtype)))
         except (ValueError, TypeError) as error:
             raise ConfigError(f"the targets do not fit the model's output {show(output.shape)}: {error}") from error
-
-
-def _check_classes(context: TrainContext, y: np.ndarray, output: Spec) -> None:
-    if context.loss_name != "cross_entropy" or y.dtype.kind not in "iu":
-        return
-    classes = output.shape[-1]
-    y = y[y != getattr(plain_loss(context.loss_function), "ignore_index", classes)]
-    if y.size and classes is not None and not 0 <= y.min() <= y.max() < classes:
-        raise ConfigError(
-            f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "
-            f"{classes}, numbered from 0"
-        )
 
 
 def _fits(shape, wanted) -> bool:

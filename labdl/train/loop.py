@@ -22,7 +22,7 @@ from labdl.train.early_stopping import EarlyStopping
 from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step, Validation
 from labdl.train.learning_rate import LearningRate
 from labdl.train.limits import Limits
-from labdl.train.loaders import count_seen
+from labdl.train.loaders import count_seen, dataset_of
 from labdl.train.logged_values import means_of
 from labdl.train.metrics.metric import check_number
 from labdl.train.monitor.monitor import TrainingMonitor
@@ -206,6 +206,9 @@ class Loop:
             learning_rate=self.learning_rate,
             snapshot=self.snapshot,
         )
+        conversion = self.state.conversion
+        assert conversion is not None  # the training is prepared
+        conversion.checked = "preprocess" not in context.overridden and conversion.covers(dataset_of(self.loader))
         try:
             yield from self._epochs()
         except GeneratorExit:  # left by its consumer
@@ -216,6 +219,8 @@ class Loop:
             if self.monitor is not None and isinstance(error, LabDLError):
                 yield from self.monitor.on_error(error)
             raise
+        finally:
+            conversion.checked = False
         self._restore_best()
         apply_swa(context, self.state, self.loader, self.steps_per_epoch)
         self._call("on_fit_end")

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from labdl.errors import ConfigError
+from labdl.nn.loss.target_values import check_target_values
 from labdl.nn.module import Module
 from labdl.spec import Spec
-from labdl.train.metrics.metric import Metric
+from labdl.train.metrics.metric import Metric, snake_case
 
 
 def is_by_output(value: Any) -> bool:
@@ -45,6 +46,13 @@ class OutputLosses:
         for name, loss in self.losses.items():
             if isinstance(loss, Module) and isinstance(outputs[name], Spec) and isinstance(targets[name], Spec):
                 loss.build(outputs[name], targets[name], backend=backend)
+
+    def check_targets(self, target: Any) -> None:
+        """Raise ConfigError for targets that the loss of their output does not take."""
+        for name, part in self._parts(target, "target").items():
+            if name in self.losses:
+                loss = self.losses[name]
+                check_target_values(part, loss, None, f"{snake_case(type(loss), 'Loss')} of the output {name}")
 
     def _parts(self, value: Any, title: str) -> Mapping[str, Any]:
         """The parts of an output or a target by name. Raises ConfigError if there is not one for each loss."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Lt, MinLen
 
 from labdl import ops
 from labdl.nn.initializers import from_values
+from labdl.nn.loss.target_values import CLASS_LISTS, CLASSES, PROBABILITIES, SIGNS, TargetValues
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer
 from labdl.nn.schema import layer
@@ -39,6 +40,8 @@ class CrossEntropyLoss(Module):
     ``ignore_index`` are ignored; ``label_smoothing`` mixes the target with the uniform distribution.
     Semantics: torch.nn.CrossEntropyLoss, with the classes last.
     """
+
+    target_values: ClassVar[TargetValues] = CLASSES
 
     label_smoothing: Annotated[float, Ge(0), Lt(1)] = 0.0
     ignore_index: int = -100
@@ -72,6 +75,8 @@ class BinaryCrossEntropyLoss(Module):
     Semantics: torch.nn.BCEWithLogitsLoss and torch.nn.BCELoss.
     """
 
+    target_values: ClassVar[TargetValues] = PROBABILITIES
+
     from_logits: bool = True
     positive_weights: Weights | None = None
     reduction: Reduction = "mean"
@@ -94,6 +99,8 @@ class NLLLoss(Module):
     Output (..., classes), target (...) of class numbers; ``class_weights`` and ``ignore_index`` as in CrossEntropyLoss.
     Semantics: torch.nn.NLLLoss, with the classes last.
     """
+
+    target_values: ClassVar[TargetValues] = CLASSES
 
     ignore_index: int = -100
     class_weights: Weights | None = None
@@ -121,6 +128,8 @@ class FocalLoss(Module):
     Semantics: torchvision.ops.sigmoid_focal_loss, with the mean as the default.
     """
 
+    target_values: ClassVar[TargetValues] = PROBABILITIES
+
     alpha: Annotated[float, Ge(-1)] = 0.25
     gamma: Annotated[float, Ge(0)] = 2.0
     reduction: Reduction = "mean"
@@ -135,6 +144,8 @@ class MultiMarginLoss(Module):
 
     Scores (..., classes), class numbers (...). Semantics: torch.nn.MultiMarginLoss, with the classes last.
     """
+
+    target_values: ClassVar[TargetValues] = CLASSES
 
     p: Literal[1, 2] = 1
     margin: float = 1.0
@@ -158,6 +169,8 @@ class MultilabelMarginLoss(Module):
     Semantics: torch.nn.MultiLabelMarginLoss.
     """
 
+    target_values: ClassVar[TargetValues] = CLASS_LISTS
+
     reduction: Reduction = "mean"
 
     def forward(self, output, target):
@@ -170,6 +183,8 @@ class MultilabelSoftMarginLoss(Module):
 
     ``class_weights`` weights the labels. Semantics: torch.nn.MultiLabelSoftMarginLoss.
     """
+
+    target_values: ClassVar[TargetValues] = PROBABILITIES
 
     class_weights: Weights | None = None
     reduction: Reduction = "mean"
@@ -185,6 +200,8 @@ class MultilabelSoftMarginLoss(Module):
 class SoftMarginLoss(Module):
     """Logistic loss log(1 + exp(-target * output)) with targets 1 and -1. Semantics: torch.nn.SoftMarginLoss."""
 
+    target_values: ClassVar[TargetValues] = SIGNS
+
     reduction: Reduction = "mean"
 
     def forward(self, output, target):
@@ -195,6 +212,8 @@ class SoftMarginLoss(Module):
 class HingeLoss(Module):
     """Hinge loss max(0, 1 - target * output) with targets 1 and -1. Semantics: keras.losses.Hinge."""
 
+    target_values: ClassVar[TargetValues] = SIGNS
+
     reduction: Reduction = "mean"
 
     def forward(self, output, target):
@@ -204,6 +223,8 @@ class HingeLoss(Module):
 @layer(_EACH, *_SIGNS, task="binary classification")
 class SquaredHingeLoss(Module):
     """Squared hinge loss max(0, 1 - target * output)² with targets 1 and -1. Semantics: keras.losses.SquaredHinge."""
+
+    target_values: ClassVar[TargetValues] = SIGNS
 
     reduction: Reduction = "mean"
 

@@ -11,6 +11,7 @@ from annotated_types import Ge
 
 from labdl import ops
 from labdl.nn.loss.classification import Reduction, check_same_rank, reduce_losses
+from labdl.nn.loss.target_values import PROBABILITIES, TargetValues
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Positive
@@ -37,6 +38,8 @@ class DiceLoss(Module):
     Probabilities (N, ...) and targets between 0 and 1 of the same shape; ``epsilon`` keeps empty masks finite.
     """
 
+    target_values: ClassVar[TargetValues] = PROBABILITIES
+
     epsilon: Positive = 1e-5
     reduction: Reduction = "mean"
 
@@ -52,6 +55,8 @@ class TverskyLoss(Module):
     targets of the same shape. 0.5 and 0.5 is the Dice loss, 1 and 1 the Jaccard loss; ``gamma`` above 1 makes it the focal
     Tversky loss, (...) ** (1 / gamma) (Abraham & Khan, 2019).
     """
+
+    target_values: ClassVar[TargetValues] = PROBABILITIES
 
     alpha: Annotated[float, Ge(0)] = 0.5
     beta: Annotated[float, Ge(0)] = 0.5
@@ -70,6 +75,8 @@ class JaccardLoss(Module):
 
     Probabilities (N, ...) and targets between 0 and 1 of the same shape; ``epsilon`` keeps empty masks finite.
     """
+
+    target_values: ClassVar[TargetValues] = PROBABILITIES
 
     epsilon: Positive = 1e-5
     reduction: Reduction = "mean"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Lt
 
 from labdl import ops
 from labdl.nn.loss.classification import Reduction, check_same_rank, reduce_losses
+from labdl.nn.loss.target_values import COUNTS, TargetValues
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Positive
@@ -121,6 +122,8 @@ class PoissonNLLLoss(Module):
 
     ``full`` adds Stirling's approximation of log(target!). Semantics: torch.nn.PoissonNLLLoss.
     """
+
+    target_values: ClassVar[TargetValues] = COUNTS
 
     log_input: bool = True
     full: bool = False

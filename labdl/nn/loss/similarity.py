@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Le
 
 from labdl import ops
 from labdl.nn.loss.classification import Reduction, check_same_rank, reduce_losses
+from labdl.nn.loss.target_values import SIGNS, TargetValues
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Positive
@@ -24,6 +25,8 @@ class HingeEmbeddingLoss(Module):
 
     Semantics: torch.nn.HingeEmbeddingLoss.
     """
+
+    target_values: ClassVar[TargetValues] = SIGNS
 
     margin: float = 1.0
     reduction: Reduction = "mean"
