@@ -33,7 +33,20 @@ from labdl.runs.reading import values
 VERSION = 2
 SPARK_POINTS = 32
 MAX_METRICS = 500
-RESERVED = ("kind", "time", "step", "epoch", "samples_per_second")  # not names of metrics
+RESERVED = ("kind", "time", "step", "epoch", "samples_per_second")  # fields beside which metrics stand
+
+
+def metric_key(name: str) -> str:
+    """The key of a metric beside the fields of an event: its name, after "@" where that is the name of a field.
+
+    Example: "accuracy" is ``accuracy``, "step" is ``@step`` and "@step" is ``@@step``.
+    """
+    return f"@{name}" if name.lstrip("@") in RESERVED else name
+
+
+def metric_name(key: str) -> str:
+    """The name of the metric of a key that is not one of `RESERVED`; see `metric_key`."""
+    return key[1:] if key.startswith("@") and key.lstrip("@") in RESERVED else key
 
 
 def _valid(read):
@@ -322,7 +335,9 @@ def _is_number(value: Any) -> bool:
 
 
 class StepsEvent(_Event):
-    """Metrics of single steps since the last such event: columns of equal length, `step` and one for each metric."""
+    """Metrics of single steps since the last such event: columns of equal length, `step` and one for each metric.
+
+    The key of a metric is its name, after `@` where that is `kind`, `time`, `step`, `epoch` or `samples_per_second`."""
 
     model_config = ConfigDict(extra="allow")
     kind: Literal["steps"]
@@ -330,9 +345,9 @@ class StepsEvent(_Event):
 
     @functools.cached_property
     def metrics(self) -> dict[str, np.ndarray]:
-        """The columns but `step`; NaN where a value is not finite."""
-        columns = {name: values.column(given) for name, given in (self.model_extra or {}).items()}
-        return {name: column for name, column in columns.items() if column is not None and name not in RESERVED}
+        """The metrics by name; NaN where a value is not finite."""
+        columns = {key: values.column(given) for key, given in (self.model_extra or {}).items()}
+        return {metric_name(k): column for k, column in columns.items() if column is not None and k not in RESERVED}
 
 
 class _MetricsEvent(_Event):
@@ -343,12 +358,13 @@ class _MetricsEvent(_Event):
     @functools.cached_property
     def metrics(self) -> dict[str, float]:
         """The metrics by name; NaN where one is not finite."""
-        found = {name: values.number(value) for name, value in (self.model_extra or {}).items() if _is_number(value)}
-        return {name: math.nan if value is None else value for name, value in found.items()}
+        found = {key: values.number(value) for key, value in (self.model_extra or {}).items() if _is_number(value)}
+        return {metric_name(key): math.nan if value is None else value for key, value in found.items()}
 
 
 class EpochEvent(_MetricsEvent):
-    """The end of an epoch, with a key for the mean of each metric; names of validation metrics begin with `val_`."""
+    """The end of an epoch, with a key for the mean of each metric, as in `steps`; names of validation metrics begin with
+    `val_`."""
 
     kind: Literal["epoch"]
     epoch: _Count

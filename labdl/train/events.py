@@ -222,7 +222,7 @@ def to_record(event: Event) -> dict[str, Any]:
 
     Optional fields that are None are left out; ``values`` become keys of their own.
     """
-    from labdl.runs.schema import EVENTS, Decimals  # imported here because pydantic is slow to import
+    from labdl.runs.schema import EVENTS, Decimals, metric_key  # imported here because pydantic is slow to import
 
     model = EVENTS[event_kind(event)]
     record: dict[str, Any] = {}
@@ -232,7 +232,9 @@ def to_record(event: Event) -> dict[str, Any]:
             continue
         digits = next((mark.digits for mark in info.metadata if isinstance(mark, Decimals)), None)
         record[name] = _plain(value if digits is None or value is None else round(value, digits))
-    return {**record, **event.values} if isinstance(event, Epoch | Validation) else record
+    if not isinstance(event, Epoch | Validation):
+        return record
+    return {**record, **{metric_key(name): value for name, value in event.values.items()}}
 
 
 def _plain(value: Any) -> Any:

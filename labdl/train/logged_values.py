@@ -11,7 +11,6 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ConfigError
-from labdl.runs.schema import RESERVED
 
 Sums = dict[str, list[float]]  # weighted sum and sum of the weights, by name
 
@@ -26,7 +25,7 @@ class LoggedValues:
         """Log a value; ``taken`` are names that it must not have. Raises ConfigError."""
         if not isinstance(name, str) or not name:
             raise ConfigError(f"log wants a name that is not empty, received {name!r}")
-        if name in taken or name in RESERVED:
+        if name in taken:
             raise ConfigError(f"log wants a name of its own, {name!r} is that of a value of the training")
         if weight is not None and (isinstance(weight, bool) or not weight > 0):
             raise ConfigError(f"log wants a batch_size above 0, received {weight!r}")

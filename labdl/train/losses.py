@@ -151,8 +151,26 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]] | None
                 f"{type(entry).__name__} gives several numbers, a curve wants one: give it another average, or "
                 "call it with the outputs of labdl.predict"
             )
+        _check_name(entry.name)
         name, n = entry.name, 2
         while name in by_name:
             name, n = f"{entry.name}_{n}", n + 1
         by_name[name] = entry
     return by_name
+
+
+_LONGEST_NAME = 200  # characters; a name is the title of a chart
+
+
+def _check_name(name: Any) -> None:
+    """Raise ConfigError for the name of a metric that stands for another value of the training."""
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        raise ConfigError(
+            f"the name of a metric wants 1 to {_LONGEST_NAME} characters, received {name!r:.80}: give the function or the "
+            "class another name"
+        )
+    if name in ("loss", "gradient_norm") or name.startswith(("loss_", "val_")):
+        taken = "values of the validation data" if name.startswith("val_") else "the loss and its gradients"
+        raise ConfigError(
+            f"a metric is called {name!r}, which names {taken}: give the function or the class another name"
+        )

@@ -73,13 +73,13 @@ def figure(
 def _names(record: Record) -> list[str]:
     """The loss, the metrics, then other recorded values; validation values share the chart of the name without "val_"."""
     history = record.history
-    there = [*record.steps, *(name.removeprefix("val_") for name in history)]
-    ordered = dict.fromkeys(name for name in ("loss", *record.metrics, *there) if name in there and name != "step")
+    there = [*record.step_metrics, *(name.removeprefix("val_") for name in history)]
+    ordered = dict.fromkeys(name for name in ("loss", *record.metrics, *there) if name in there)
     return [*ordered, *(["learning rate"] if len(record.rates["step"]) else [])]
 
 
 def _lines(record: Record, name: str, color: str, dash: str, *, smooth: bool, label: str) -> list[dict[str, Any]]:
-    steps, history, lines = record.steps, record.history, []
+    steps, metrics, history, lines = record.steps["step"], record.step_metrics, record.history, []
     ends = np.array([row["step"] for row in record.epochs], "int64")
 
     def line(x, y, **look) -> None:
@@ -100,11 +100,11 @@ def _lines(record: Record, name: str, color: str, dash: str, *, smooth: bool, la
             legend=False,
         )
         return lines
-    if name in steps:
-        raw = steps[name]
+    if name in metrics:
+        raw = metrics[name]
         if smooth:
             line(
-                steps["step"],
+                steps,
                 raw,
                 mode="lines",
                 name=f"{label}each step",
@@ -113,7 +113,7 @@ def _lines(record: Record, name: str, color: str, dash: str, *, smooth: bool, la
                 hoverinfo="skip",
                 line={"color": color, "width": 1},
             )
-        line(steps["step"], moving_average(raw) if smooth else raw, mode="lines", name=f"{label}train", line=solid)
+        line(steps, moving_average(raw) if smooth else raw, mode="lines", name=f"{label}train", line=solid)
     elif name in history:
         line(ends, np.array(history[name]), mode="lines+markers", name=f"{label}train", line=solid)
     if f"val_{name}" in history:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl.runs.exports.optional_imports import require
-from labdl.runs.schema import RESERVED, ConfusionEvent, HistogramColumns, HistogramsEvent, parse
+from labdl.runs.schema import RESERVED, ConfusionEvent, HistogramColumns, HistogramsEvent, metric_name, parse
 
 if TYPE_CHECKING:
     from labdl.runs.exports.tensorboard_writer import Log
@@ -50,9 +50,8 @@ def to_tensorboard(record: Record, folder: str | Path) -> Path:
 
 
 def _steps(record: Record, log: Log, began: float) -> None:
-    steps, times = record.steps, record.times
-    names = [name for name in steps if name != "step"]
-    columns = [steps[name].tolist() for name in names]
+    steps, times, metrics = record.steps, record.times, record.step_metrics
+    names, columns = list(metrics), [column.tolist() for column in metrics.values()]
     for time, step, *values in zip(times.tolist(), steps["step"].tolist(), *columns, strict=True):
         log.scalars(time, step, dict(zip(names, values, strict=True)))
     rates = record.rates
@@ -66,9 +65,10 @@ def _split(rows: list[dict[str, Any]]) -> list[list[tuple[float, int, dict[str, 
     trained, measured = [], []
     for row in rows:
         sides: tuple[dict[str, float], dict[str, float]] = {}, {}
-        for name, value in row.items():
-            if name in RESERVED:
+        for key, value in row.items():
+            if key in RESERVED:
                 continue
+            name = metric_name(key)
             sides[name.startswith("val_")][f"epoch_{name.removeprefix('val_')}"] = value
         if row["samples_per_second"] is not None:
             sides[0]["samples_per_second"] = row["samples_per_second"]

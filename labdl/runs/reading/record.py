@@ -13,7 +13,7 @@ from labdl.runs.listing.summary_row import parent_of
 from labdl.runs.metadata import About, about
 from labdl.runs.reading.event_file import EVENTS, EventReader, check_version
 from labdl.runs.reading.run_data import RunData
-from labdl.runs.schema import RESERVED, StartEvent
+from labdl.runs.schema import RESERVED, StartEvent, metric_name
 
 if TYPE_CHECKING:
     import plotly.graph_objects
@@ -35,9 +35,10 @@ class Record:
     """A run read from its folder (docs/runs.md), in progress or ended; no framework is needed.
 
     ``steps`` has NumPy arrays: ``step`` and each metric of single steps. ``epochs`` has a row for each epoch, ``history`` a
-    list over epochs for each metric. ``rates`` are the learning rates, ``marks`` the actions of people, and ``events(kind)``
-    the events of another kind, such as "pace", "system", "alert" and "confusion". Events after the step from which a run
-    resumed in the same folder are discarded.
+    list over epochs for each metric. In ``steps`` and ``epochs`` a metric named as a field beside it, such as "step", is under
+    ``@step``; ``step_metrics`` and ``history`` have metrics alone, under their names. ``rates`` are the learning rates,
+    ``marks`` the actions of people, and ``events(kind)`` the events of another kind, such as "pace", "system", "alert" and
+    "confusion". Events after the step from which a run resumed in the same folder are discarded.
     """
 
     def __init__(self, folder: str | Path):
@@ -179,6 +180,11 @@ class Record:
         return self._data.steps.arrays()
 
     @property
+    def step_metrics(self) -> dict[str, np.ndarray]:
+        """The arrays of ``steps`` without ``step``: each metric of single steps by its name."""
+        return self._data.steps.metrics()
+
+    @property
     def times(self) -> np.ndarray:
         """Time of each step in seconds since 1970, to about a fifth of a second."""
         return self._data.steps.times()
@@ -191,8 +197,8 @@ class Record:
     @property
     def history(self) -> dict[str, list[float]]:
         """A list over epochs for each metric, ``val_`` before those of the validation data; NaN where one is missing."""
-        names = dict.fromkeys(name for row in self._data.epochs for name in row if name not in RESERVED)
-        return {name: [row.get(name, math.nan) for row in self._data.epochs] for name in names}
+        keys = dict.fromkeys(key for row in self._data.epochs for key in row if key not in RESERVED)
+        return {metric_name(key): [row.get(key, math.nan) for row in self._data.epochs] for key in keys}
 
     @property
     def rates(self) -> dict[str, np.ndarray]:

@@ -21,6 +21,7 @@ from labdl.runs.schema import (
     RateEvent,
     StartEvent,
     StepsEvent,
+    metric_key,
     parse,
 )
 
@@ -94,7 +95,7 @@ class RunData:
 
     def _add_epoch(self, event: EpochEvent) -> None:
         self.step = max(self.step, event.step)
-        metrics = {name: value for name, value in event.metrics.items() if self._is_read(name)}
+        metrics = {metric_key(name): value for name, value in event.metrics.items() if self._is_read(name)}
         self.epochs.append(
             self.step,
             {

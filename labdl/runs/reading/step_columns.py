@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl.runs.reading import values
-from labdl.runs.schema import MAX_METRICS, StepsEvent
+from labdl.runs.schema import MAX_METRICS, StepsEvent, metric_key
 
 _NOT_COLUMNS = ("kind", "time")
 
@@ -144,10 +144,14 @@ class StepColumns:
         return self._step.last if len(self._step) else -1
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """``step`` and each metric."""
+        """``step`` and each metric, under the keys of events."""
+        return {"step": self._step.view(), **{metric_key(name): column for name, column in self.metrics().items()}}
+
+    def metrics(self) -> dict[str, np.ndarray]:
+        """Each metric by name."""
         for column in self._columns.values():
             column.pad(len(self._step))
-        return {"step": self._step.view(), **{name: column.view() for name, column in self._columns.items()}}
+        return {name: column.view() for name, column in self._columns.items()}
 
     def times(self) -> np.ndarray:
         """The time of each step in seconds since 1970, spread evenly between two events."""

@@ -152,26 +152,27 @@ def _metric(record: Record) -> str | None:
     there = [
         name
         for name in record.metrics
-        if name in record.history or f"val_{name}" in record.history or name in record.steps
+        if name in record.history or f"val_{name}" in record.history or name in record.step_metrics
     ]
-    others = (name for name in record.steps if name not in ("step", "loss"))
+    others = (name for name in record.step_metrics if name != "loss")
     return next(iter(there), None) or next(others, None)
 
 
 def _charts(record: Record) -> list[Chart]:
-    steps, rows, rates = record.steps, record.epochs, record.rates
+    steps, metrics, history = record.steps["step"], record.step_metrics, record.history
+    rows, rates = record.epochs, record.rates
     at = np.array([row["step"] for row in rows], "int64")
     marks = [mark["step"] for mark in record.marks if mark["kind"] != "status"]
     alerts = [alert["step"] for alert in record.alerts if isinstance(alert.get("step"), int)]
 
     def of_epochs(name: str):
-        values = np.array([row.get(name, np.nan) for row in rows], "float64")
+        values = np.array(history.get(name, ()), "float64")
         return (at, values) if np.isfinite(values).any() else None
 
     charts = []
     for name in dict.fromkeys(("loss", _metric(record))):
         if name is not None:
-            raw = (steps["step"], steps[name]) if name in steps else None
+            raw = (steps, metrics[name]) if name in metrics else None
             charts.append(Chart(name, raw, of_epochs(name), of_epochs(f"val_{name}"), marks, alerts))
     if len(rates["step"]):
         x = np.repeat(np.append(rates["step"], record.step), 2)[1:-1]  # a step function

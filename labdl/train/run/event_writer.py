@@ -16,6 +16,7 @@ import filelock
 
 from labdl.errors import ConfigError
 from labdl.runs.reading.event_file import EVENTS, decode, encode
+from labdl.runs.schema import metric_key
 from labdl.train.run.event_stream import EventStream, Listener
 
 FLUSH_SECONDS = 0.2
@@ -51,11 +52,11 @@ class Recorder:
         """Add the values of a step, which must not change later; they are written with the next flush."""
         self._new.append((step, values))
 
-    def queue_event(self, kind: str, **values) -> None:
+    def queue_event(self, kind: str, /, **values) -> None:
         """Add an event; it is written with the next flush, after those before."""
         self._new.append({"kind": kind, "time": time.time(), **values})
 
-    def write_event(self, kind: str, **values) -> None:
+    def write_event(self, kind: str, /, **values) -> None:
         """Write an event immediately, after those before."""
         self.queue_event(kind, **values)
         self._write()
@@ -120,7 +121,7 @@ class Recorder:
             "kind": "steps",
             "time": self._last,
             "step": [step for step, _ in rows],
-            **{name: [values[name] for _, values in rows] for name in rows[0][1]},
+            **{metric_key(name): [values[name] for _, values in rows] for name in rows[0][1]},
         }
 
     def _flush_bytes(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from labdl import dispatch
-from labdl.display import display_runs
+from labdl.display import display_runs, runs_widget
 from labdl.errors import ConfigError, suggest_name
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
@@ -38,6 +38,7 @@ from labdl.train.tuning.samplers import Sampler, make_sampler
 from labdl.train.tuning.trial import Trial
 
 TRIALS = 10  # default number of trials
+_COLUMNS = ("trial", "status", "seconds", "error")  # of the table, beside the hyperparameters
 _SECONDS = 0.05  # polling interval
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,7 @@ class Sweep:
     """A running sweep: ``trials`` started so far, their ``runs``, the ``best``; `wait`, `stop` and `table`."""
 
     _ipython_display_ = display_runs
+    _display_ = runs_widget
 
     def __init__(
         self,
@@ -135,7 +137,7 @@ class Sweep:
                 {
                     "trial": trial.number,
                     "status": trial.status,
-                    **trial.params,
+                    **{f"{name} (given)" if name in _COLUMNS else name: value for name, value in trial.params.items()},
                     self.metric: self._score(trial),
                     "epochs": max(map(len, history.values()), default=0),
                     "seconds": trial.seconds,

@@ -251,7 +251,11 @@ export interface StartEvent {
   [name: string]: unknown;
 }
 
-/** Metrics of single steps since the last such event: columns of equal length, `step` and one for each metric. */
+/**
+ * Metrics of single steps since the last such event: columns of equal length, `step` and one for each metric.
+ * The key of a metric is its name, after `@` where that is `kind`, `time`, `step`, `epoch` or
+ * `samples_per_second`.
+ */
 export interface StepsEvent {
   kind: 'steps';
   /** seconds since 1970, never less than in the line before */
@@ -260,7 +264,10 @@ export interface StepsEvent {
   [name: string]: unknown;
 }
 
-/** The end of an epoch, with a key for the mean of each metric; names of validation metrics begin with `val_`. */
+/**
+ * The end of an epoch, with a key for the mean of each metric, as in `steps`; names of validation metrics begin
+ * with `val_`.
+ */
 export interface EpochEvent {
   kind: 'epoch';
   /** seconds since 1970, never less than in the line before */

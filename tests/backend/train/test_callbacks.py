@@ -213,7 +213,6 @@ def test_wrong_values_to_log(backend):
         (3, 1.0, "log wants a name that is not empty, received 3"),
         ("loss", 1.0, "log wants a name of its own, 'loss' is that of a value of the training"),
         ("accuracy", 1.0, "'accuracy' is that of a value"),
-        ("step", 1.0, "'step' is that of a value"),
         ("x", np.zeros(2), "log wants one number for 'x'"),
         ("x", "1", "log wants one number for 'x', received '1'"),
     ]:

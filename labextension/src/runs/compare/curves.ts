@@ -2,8 +2,11 @@
 
 import { lowerBound } from '../store/column';
 import type { Curve } from '../store/decimation';
+import { metricName } from '../store/metric-name';
+import { figuresIn } from '../store/metrics';
 import { Series } from '../store/series';
 import type { Smoothing } from '../store/smoothing';
+import { RESERVED } from '../../api/events';
 import type { Column } from '../../api/validate';
 import type { RunEvent, StartEvent } from '../store/source';
 
@@ -11,7 +14,6 @@ export type Across = 'step' | 'epoch' | 'time';
 
 /** Maximum number of points of a curve; there are curves of many runs at a time. */
 const MOST = 2 ** 13;
-const NOT_FIGURES = new Set(['kind', 'time', 'step', 'epoch', 'samples_per_second']); // prettier-ignore
 
 export class RunCurves {
   /** Values of single steps, or of epochs where only those exist; those of the validation data start with "val_". */
@@ -129,8 +131,9 @@ export class RunCurves {
     columns: { readonly [name: string]: unknown },
     steps: ArrayLike<number>
   ): void {
-    for (const [name, column] of Object.entries(columns)) {
-      if (!NOT_FIGURES.has(name) && isColumn(column)) {
+    for (const [key, column] of Object.entries(columns)) {
+      const name = metricName(key);
+      if (!RESERVED.includes(key) && isColumn(column)) {
         if (!this._perStep.has(name)) {
           this._perStep.add(name);
           this.figures.delete(name); // single steps replace the means of epochs
@@ -147,9 +150,8 @@ export class RunCurves {
     readonly [name: string]: unknown;
     step: number;
   }): void {
-    for (const [name, value] of Object.entries(event)) {
-      const isFigure = typeof value === 'number' || value === null;
-      if (isFigure && !NOT_FIGURES.has(name) && !this._perStep.has(name)) {
+    for (const [name, value] of figuresIn(event)) {
+      if (!this._perStep.has(name)) {
         this._series(name).add(event.step, value);
       }
     }

@@ -2,6 +2,7 @@
 
 import { Series } from './series';
 import { RESERVED } from '../../api/events';
+import { metricName } from './metric-name';
 import type { Column } from '../../api/validate';
 import type { RunEvent } from './source';
 import type { Reducer } from './reducer';
@@ -21,7 +22,7 @@ export function figuresIn(event: {
 }): [name: string, value: number][] {
   return Object.entries(event).flatMap(([name, value]) =>
     !RESERVED.includes(name) && (typeof value === 'number' || value === null)
-      ? [[name, value ?? NaN] as [string, number]]
+      ? [[metricName(name), value ?? NaN] as [string, number]]
       : []
   );
 }
@@ -68,7 +69,7 @@ export class Metrics implements Reducer<readonly MetricCurves[]> {
     } else if (event.kind === 'steps') {
       for (const [name, column] of Object.entries(event)) {
         if (!RESERVED.includes(name) && isColumn(column)) {
-          const metric = this._metric(name);
+          const metric = this._metric(metricName(name));
           metric.steps.push(event.step, column);
           metric.changed();
         }

@@ -1,6 +1,7 @@
 // Texts of the log of a run.
 
 import { RESERVED } from '../../api/events';
+import { metricName } from '../store/metric-name';
 import {
   formatCount,
   formatDuration,
@@ -177,6 +178,8 @@ function figures(event: Of<'epoch' | 'validation'>): string {
   return Object.entries(event)
     .filter(([name]) => !RESERVED.includes(name))
     .slice(0, 50)
-    .map(([name, value]) => `${name} ${formatNumber(finite(value))}`)
+    .map(
+      ([name, value]) => `${metricName(name)} ${formatNumber(finite(value))}`
+    )
     .join(' · ');
 }
