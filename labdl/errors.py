@@ -28,6 +28,10 @@ class ModelError(LabDLError, ValueError):
     """A model is inconsistent, is not built, or gives values that are not finite."""
 
 
+class UnknownValueError(ModelError, TypeError):
+    """A forward reads the values of a tensor that has none yet: its shapes are inferred, or its graph is traced."""
+
+
 class GradientError(LabDLError, ArithmeticError):
     """A gradient is missing or not finite."""
 

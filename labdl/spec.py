@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from labdl.errors import OutOfRangeError
+from labdl.symbolic import SymbolicTensor
 
 Size = int | None
 Shape = tuple[Size, ...]
@@ -30,9 +32,13 @@ def _is_size(n) -> bool:
     return n is None or (n.__class__ is int and 0 <= n < LARGEST)
 
 
-@dataclass(frozen=True)
-class Spec:
-    """Shape and dtype of a tensor; a size of ``None`` is unknown until run time (usually the batch)."""
+@dataclass(frozen=True, eq=False)
+class Spec(SymbolicTensor):
+    """Shape and dtype of a tensor; a size of ``None`` is unknown until run time (usually the batch).
+
+    In a forward a Spec stands for a tensor: ``x == y`` is `labdl.ops.equal`, as every infix operator. Outside of it ``==``
+    compares two Specs as `equals` does anywhere. It has no values: what would read them raises UnknownValueError.
+    """
 
     shape: Shape
     dtype: str = "float32"
@@ -49,6 +55,16 @@ class Spec:
         object.__setattr__(self, "shape", sizes)
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, received {self.dtype!r}")
+
+    def equals(self, other: object) -> bool:
+        """Whether another Spec has the same shape and dtype."""
+        return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __eq__(self, other: object) -> Any:
+        return self.equals(other) if isinstance(other, Spec) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype)) if type(self) is Spec else id(self)  # others are tensors only
 
     @property
     def ndim(self) -> int:

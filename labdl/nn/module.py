@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from labdl import dispatch
-from labdl.display import model_mimebundle
+from labdl.display import model_mimebundle, model_widget
 from labdl.errors import ConfigError, ModelError
 from labdl.interop.key_map import Keys
 from labdl.nn import build, gradients, state_dict, trainable
@@ -38,6 +38,7 @@ class Module:
     """
 
     _repr_mimebundle_ = model_mimebundle
+    _display_ = model_widget
     is_source: ClassVar[bool] = False  # an input of a graph, without incoming edges
     class_names: Sequence[str] | None = (
         None  # of a classifier: set by a training with text labels, saved with the model
@@ -146,8 +147,12 @@ class Module:
     def infer(self, *inputs, **options):
         """`forward` on Specs, after `setup` if that has not happened yet."""
         named = {k: dispatch.spec_of(v) for k, v in options.items() if dispatch.owner_of_type(type(v)) is not None}
-        self.prepare(*(v if v is None else dispatch.spec_of(v) for v in inputs), **named)
-        return self.forward(*inputs, **options)
+        before, scope.infers = scope.infers, True
+        try:
+            self.prepare(*(v if v is None else dispatch.spec_of(v) for v in inputs), **named)
+            return self.forward(*inputs, **options)
+        finally:
+            scope.infers = before
 
     def prepare(self, *inputs, **named) -> None:
         """Call `setup` unless it has been called; inputs given by name are for a setup that has arguments of these names."""

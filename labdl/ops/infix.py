@@ -11,8 +11,11 @@ import functools
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from labdl import dispatch
 from labdl.spec import Spec
+from labdl.symbolic import SymbolicTensor
 
 # Python's special method: the operator's name
 BINARY = {
@@ -39,15 +42,21 @@ COMPARISONS = {
     "ne": "not_equal",
 }
 UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+BUILT_IN = {"round": "round"}  # functions of Python with a special method
 
 
 _SEQUENCES = (list, tuple)
+_PRIORITY_OF_NO_ARRAY = -1e6  # NumPy's
+_EQUALITY = ("__eq__", "__ne__")
+_COMPARED = (Spec, bool, int, float, complex, np.ndarray, np.generic)  # with which tensors are compared
 
 
 class _Scope(threading.local):
-    """Thread-local switch: True while infix operators are LabDL's."""
+    """Thread-local switches: ``on`` while infix operators are LabDL's, ``infers`` while a forward runs on Specs."""
 
     on = False
+    infers = False
+    everywhere = False  # of the process: they are LabDL's also outside of forwards
 
 
 scope = _Scope()
@@ -73,7 +82,7 @@ def neutral(function: Callable) -> Callable:
 
 def enable_everywhere() -> None:
     """Make infix operators LabDL's in this whole process, as `array_namespace` promises."""
-    _Scope.on = True
+    _Scope.on = _Scope.everywhere = True
     scope.on = True
 
 
@@ -92,21 +101,48 @@ def define(operators: dict[str, Callable]) -> None:
         if name not in operators:
             continue
         _methods[f"__r{short}__"] = _reflect(operators[name])
-    for short, name in UNARY.items():
+    for short, name in (UNARY | BUILT_IN).items():
         if name not in operators:
             continue
         _methods[f"__{short}__"] = operators[name]
     _methods["__getitem__"] = operators["getitem"]
+    quotient, rest = operators["floor_divide"], operators["remainder"]
+    _methods["__divmod__"] = lambda x, y: (quotient(x, y), rest(x, y))
+    _methods["__rdivmod__"] = _reflect(_methods["__divmod__"])
     for kind in _tensor_types:
         for name, function in _methods.items():
-            if kind is not Spec or name not in ("__eq__", "__ne__"):  # Specs are values, compared as a whole
-                setattr(kind, name, _method(function))
+            is_equality = kind is Spec and name in _EQUALITY
+            setattr(kind, name, _equality(function, name) if is_equality else _method(function))
+    Spec.__bool__ = _truth  # type: ignore[method-assign]
     dispatch.on_load(install)
 
 
 def _method(function: Callable) -> Callable:
     """Wrap an operator as a method: a plain function, so that Python passes ``self``."""
     return lambda self, *others: function(self, *others)
+
+
+def _equality(function: Callable, name: str) -> Callable:
+    """``==`` or ``!=`` of Specs: the operator where they stand for tensors, in a forward; elsewhere they are values."""
+    by_value: Callable = getattr(Spec, name)
+
+    def compare(self, other):
+        if other is None or (isinstance(other, str) and self.dtype != "string"):
+            return NotImplemented
+        if _is_value(self) and (type(other) is Spec or not isinstance(other, _COMPARED)):
+            return by_value(self, other)
+        return function(self, other)
+
+    return compare
+
+
+def _is_value(spec: Spec) -> bool:
+    """Whether a Spec is a shape and a dtype, as outside of a forward, and does not stand for a tensor."""
+    return type(spec) is Spec and not scope.infers and (scope.everywhere or not scope.on)
+
+
+def _truth(spec: Spec) -> bool:
+    return _is_value(spec) or SymbolicTensor.__bool__(spec)
 
 
 def _reflect(function: Callable) -> Callable:
@@ -122,6 +158,12 @@ def install(backend) -> None:
             native = getattr(kind, name, None)
             if not hasattr(native, "labdl_native"):
                 setattr(kind, name, _in_scope(native, function, name))
+        if not hasattr(kind, "__array_priority__"):  # or `array * tensor` is an array of NumPy, without a gradient
+            kind.__array_priority__ = property(lambda self: 1000.0 if scope.on else _PRIORITY_OF_NO_ARRAY)
+        for short in BINARY:
+            native = getattr(kind, f"__i{short}__", None)  # `x += 1` would change the tensor of the caller
+            if native is not None and not hasattr(native, "labdl_native"):
+                setattr(kind, f"__i{short}__", _in_scope(native, _methods[f"__{short}__"], f"__i{short}__"))
 
 
 def redefine(kind: type, short: str, function: Callable) -> None:
@@ -131,7 +173,7 @@ def redefine(kind: type, short: str, function: Callable) -> None:
 
 
 def _in_scope(native: Callable | None, function: Callable, name: str) -> Callable:
-    unordered, indexes = name in ("__eq__", "__ne__"), name == "__getitem__"
+    unordered, indexes = name in _EQUALITY, name == "__getitem__"
 
     def method(self, *others):
         if not scope.on or (unordered and (others[0] is None or isinstance(others[0], str))):

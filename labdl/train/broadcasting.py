@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labdl import dispatch
+from labdl.errors import UnknownValueError
 from labdl.ops.operator import Operator
 from labdl.spec import Spec
 
@@ -34,6 +35,8 @@ def _accepts(loss: Callable[[Any, Any], Any], output: tuple, target: tuple, dtyp
     _flag.squared = False
     try:
         loss(_Probe(output, dtype), _Probe(target, dtype))
+    except UnknownValueError:
+        return not _flag.squared
     except ValueError:  # of shapes that do not fit
         return False
     except Exception:  # a function of the user may call a framework, which takes no Specs: what came before counts

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import torch
 
-from labdl.backends.torch.tensors import dtype, spec_of
+from labdl.backends.torch.tensors import checking_values, dtype, spec_of
 from labdl.spec import promote
 
 _Tensor = torch.Tensor
@@ -63,12 +63,21 @@ remainder, fmod = map(_infix, (torch.remainder, torch.fmod))
 equal, not_equal = _infix(torch.eq), _infix(torch.ne)
 less, less_equal, greater, greater_equal = map(_infix, (torch.lt, torch.le, torch.gt, torch.ge))
 maximum, minimum, atan2 = map(_pair, (torch.maximum, torch.minimum, torch.atan2))
-copysign, nextafter, hypot = map(_pair, (torch.copysign, torch.nextafter, torch.hypot))
+copysign, nextafter = map(_pair, (torch.copysign, torch.nextafter))
 gcd, complex = _pair(torch.gcd), _pair(torch.complex)
 logical_and, logical_or, logical_xor = map(_pair, (torch.logical_and, torch.logical_or, torch.logical_xor))
 bitwise_and, bitwise_or, bitwise_xor = map(_pair, (torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor))
 bitwise_left_shift, bitwise_right_shift = _pair(torch.bitwise_left_shift), _pair(torch.bitwise_right_shift)
 bitwise_invert = torch.bitwise_not
+
+
+@_pair
+def hypot(x, y):
+    """torch's gradient is NaN where both are 0."""
+    if x.requires_grad or y.requires_grad:
+        nothing = (x == 0) & (y == 0)
+        x, y = (torch.where(nothing, t.detach(), t) for t in (x, y))
+    return torch.hypot(x, y)
 
 
 @_infix
@@ -94,8 +103,10 @@ def _exact_power(x, y):
     """torch gives numbers for negative powers of integers, and NaN for a complex 0 to the power of 0."""
     if x.is_complex():
         x = torch.where((x == 0) & (y == 0), 1, x)
-    elif not x.is_floating_point() and not torch.compiler.is_compiling() and (y < 0).any():
-        raise ValueError("integers have no negative integer powers: convert with ops.astype")
+    elif not x.is_floating_point() and not torch.compiler.is_compiling():
+        with checking_values():
+            if (y < 0).any():
+                raise ValueError("integers have no negative integer powers: convert with ops.astype")
     return torch.pow(x, y)
 
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from labdl.backends.torch.arithmetic import promote_operands
+from labdl.backends.torch.tensors import checking_values
 from labdl.backends.torch.tensors import dtype as native_dtype
 from labdl.spec import refuse_beyond_memory
 
@@ -69,7 +70,8 @@ def repeat(x, repeats, *, axis=None):
     if not isinstance(repeats, int):
         repeats = _positions(repeats, x)
         if not torch.compiler.is_compiling():
-            _check_counts(x, repeats, axis)
+            with checking_values():
+                _check_counts(x, repeats, axis)
     return torch.repeat_interleave(x.reshape(-1) if axis is None else x, repeats, 0 if axis is None else axis)
 
 

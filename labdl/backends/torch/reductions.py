@@ -6,6 +6,7 @@ import math
 import torch
 
 from labdl.backends.torch.arithmetic import promote_operands
+from labdl.backends.torch.tensors import checking_values
 from labdl.backends.torch.tensors import dtype as native_dtype
 from labdl.spec import refuse_beyond_memory
 
@@ -235,7 +236,8 @@ def isin(x1, x2, *, invert=False):
 def bincount(x, weights=None, *, minlength=0):
     x = x.long()
     if x.numel() and not torch.compiler.is_compiling():
-        count = builtins.max(minlength, int(x.max()) + 1)
+        with checking_values():
+            count = builtins.max(minlength, int(x.max()) + 1)
         refuse_beyond_memory(f"bincount would give {count} counts", 8 * count)
     counts = torch.bincount(x, weights, minlength)
     return counts if weights is None else counts.to(weights.dtype)  # of nothing torch gives int64

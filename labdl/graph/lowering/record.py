@@ -236,7 +236,7 @@ def _sample(draw, shape, dtype: str, backend):
         return backend.tensor(
             draw.standard_normal(shape, "float32").astype(dtype if dtype != "bfloat16" else "float32")
         )
-    return backend.tensor(draw.integers(0, 2, shape).astype(dtype))  # indices of classes or tokens: 1 is always valid
+    return backend.tensor(np.ones(shape, dtype))  # valid as indices of classes or tokens, and as divisors
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def _operator(name: str) -> Callable:
         if any(isinstance(v, Symbol) for v in given):
             return function(*args, **kwargs)
         recorder = observer.get()
-        if isinstance(recorder, Draft) and ... in given:  # its only tensor is missing
+        if isinstance(recorder, Draft) and any(v is ... for v in given):  # its only tensor is missing
             return recorder.operator(OPERATORS[name], args, kwargs)
         raise ModelError(f"ops.{name} is given no tensor that is computed from the model's inputs")
 

@@ -37,14 +37,6 @@ class Symbol(Spec):
         for name, value in (("recorder", recorder), ("node", node), ("port", port)):
             object.__setattr__(self, name, value)
 
-    def __bool__(self):
-        raise ModelError(
-            "the model branches on the values of a tensor, which a trace cannot follow: decide with ops.where, "
-            "or run the model without a trace"
-        )
-
-    __iter__ = None  # unpacking would never end: __getitem__ works for every number
-
 
 class Recorder:
     """Collects nodes and edges while a model runs on symbols.

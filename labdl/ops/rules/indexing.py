@@ -22,8 +22,8 @@ def getitem(x, index) -> Spec:
     used = sum(_width(i) for i in items)
     if used > x.ndim:
         raise OutOfRangeError(f"an index of {used} axes is too long for {show(x.shape)}")
-    if Ellipsis in items:
-        at = items.index(Ellipsis)
+    at = next((a for a, item in enumerate(items) if item is Ellipsis), None)  # `in` would compare tensors
+    if at is not None:
         items[at : at + 1] = [slice(None)] * (x.ndim - used)
     shape: list[Size] = []
     axis, place = 0, None

@@ -26,19 +26,10 @@ class Value(Spec):
     array: np.ndarray | None
     origin: str
 
-    __array_ufunc__ = None  # makes NumPy defer `array + value` to this class
-
     def __init__(self, writer: Writer, spec: Spec, name: str = "", array: np.ndarray | None = None, origin: str = ""):
         super().__init__(spec.shape, spec.dtype)
         for key, value in (("writer", writer), ("name", name), ("array", array), ("origin", origin)):
             object.__setattr__(self, key, value)
-
-    def __bool__(self):
-        raise ModelError(
-            "the model branches on the values of a tensor, which a graph cannot follow: decide with ops.where"
-        )
-
-    __iter__ = None  # unpacking would never end: __getitem__ accepts every integer
 
     def plain(self) -> Spec:
         return Spec(self.shape, self.dtype)
