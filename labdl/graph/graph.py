@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from labdl.display import model_mimebundle
+from labdl.display import model_mimebundle, model_widget
 from labdl.errors import ModelError
 from labdl.graph import params_json
 from labdl.graph.names import fault_of
@@ -61,6 +61,7 @@ class Graph:
     """
 
     _repr_mimebundle_ = model_mimebundle
+    _display_ = model_widget
     nodes: Mapping[str, Node] = field(default_factory=dict)
     edges: Mapping[str, Edge] = field(default_factory=dict)
     name: str = "model"

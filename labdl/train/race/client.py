@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from labdl.display import display_dashboard
+from labdl.display import dashboard_widget, display_dashboard
 from labdl.runs import control
 from labdl.runs.reading.event_file import EVENTS, EventReader
 from labdl.runs.schema import EndEvent, EpochEvent, StartEvent, StatusEvent, StepsEvent, parse
@@ -36,6 +36,7 @@ class RaceRun(RecordedRun):
     """
 
     _ipython_display_ = display_dashboard
+    _display_ = dashboard_widget
 
     def __init__(self, backend: str, folder: Path, problem: str | None):
         self.backend, self.folder = backend, folder

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from labdl import framework_info
-from labdl.display import display_runs
+from labdl.display import display_runs, runs_widget
 from labdl.errors import ConfigError, TrainingError, message_of
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
@@ -37,6 +37,7 @@ class Race:
     """A running race: ``runs`` has a `RaceRun` for each backend; `wait`, `stop` and `table`."""
 
     _ipython_display_ = display_runs
+    _display_ = runs_widget
 
     def __init__(self, runs: dict[str, RaceRun], folder: Path, exchange: tempfile.TemporaryDirectory, at_once: int):
         self.runs, self.folder = runs, folder

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labdl import dispatch
-from labdl.display import display_dashboard
+from labdl.display import dashboard_widget, display_dashboard
 from labdl.runs import control
 from labdl.saving import save_parameters
 from labdl.train import failures
@@ -48,6 +48,7 @@ class Run(RecordedRun):
     """
 
     _ipython_display_ = display_dashboard
+    _display_ = dashboard_widget
 
     def __init__(
         self,
