@@ -26,7 +26,7 @@ BUILD = ROOT / "build" / "dist"
 # a looser pin of torch brings gigabytes of CUDA packages
 [TORCH] = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
 TOOLS = ("build>=1.2", "twine>=6")
-TEST_TOOLS = ("pytest>=8", "pytest-timeout>=2.3", "playwright>=1.48", "psutil")
+TEST_TOOLS = ("hypothesis>=6", "playwright>=1.48", "psutil", "pytest>=8", "pytest-timeout>=2.3")
 JOURNEY = ROOT / "tests" / "browser" / "test_journey.py"
 QUICKSTART = ROOT / "notebooks" / "quickstart.ipynb"
 
