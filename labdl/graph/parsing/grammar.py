@@ -9,12 +9,13 @@ from typing import Any, NoReturn
 from labdl import framework_info, nn
 from labdl.errors import ModelError, suggest_name
 from labdl.graph.parsing.limits import MOST_BITS, MOST_ITEMS
+from labdl.graph.parsing.lines import place_operators
 from labdl.interop import names
 from labdl.nn.foreign import describe
 from labdl.nn.schema import LAYERS
 from labdl.ops import OPERATORS
 
-BUILT_IN = ("super", "float", "slice", "Ellipsis")  # for float("inf") and indices of operators
+BUILT_IN = ("super", "float", "slice", "Ellipsis", "abs", "divmod")  # float("inf"); slice and Ellipsis for indices
 _FOREIGN = tuple(framework_info.OWNERS)
 _CONTAINERS = (
     "Module",
@@ -58,16 +59,30 @@ _PLAIN = (
     ast.Div,
     ast.MatMult,
     ast.Pow,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.BitAnd,
+    ast.BitOr,
+    ast.BitXor,
+    ast.LShift,
+    ast.RShift,
     ast.UnaryOp,
     ast.USub,
     ast.UAdd,
     ast.Invert,
     ast.Compare,
+    ast.Eq,
+    ast.NotEq,
     ast.Lt,
     ast.LtE,
     ast.Gt,
     ast.GtE,
 )
+_ADVICE: dict[type, str] = {
+    ast.And: "`and` takes single values: write ops.logical_and(x, y)",
+    ast.Or: "`or` takes single values: write ops.logical_or(x, y)",
+    ast.Not: "`not` takes a single value: write ops.logical_not(x)",
+}
 
 
 class ReadingError(ModelError):
@@ -104,6 +119,7 @@ class Grammar:
         }
 
     def check(self) -> None:
+        place_operators(self.tree)
         for statement in self.tree.body:
             if isinstance(statement, ast.ImportFrom):
                 self._import(statement)
@@ -202,8 +218,10 @@ class Grammar:
                         node,
                         "only an optional input decides, as in `None if mask is None else ops.expand_dims(mask, 1)`",
                     )
+            case ast.BoolOp():
+                pass  # its operator is a part as well
             case _ if not isinstance(node, _PLAIN):
-                refuse(node, f"{type(node).__name__.lower()} cannot be read here")
+                refuse(node, _ADVICE.get(type(node)) or f"{type(node).__name__.lower()} cannot be read here")
 
     def _add_foreign(self, node: ast.AST, name: str) -> None:
         """Allow a layer under its name in another framework, as `labdl.nn` does."""

@@ -25,6 +25,13 @@ _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.MatMult: operator.matmul,
     ast.Pow: operator.pow,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
 }
 
 
@@ -121,9 +128,14 @@ _BY_NAME = {sign.__name__: function for sign, function in _SIGNS.items()}
 def arithmetic(sign: str, left: Any, right: Any) -> Any:
     """Compute ``left sign right``. Raises ModelError for excessive numbers and lists."""
     if isinstance(left, int) and isinstance(right, int):
-        bits = max(left.bit_length(), 1) * max(right, 0) if sign == "Pow" else left.bit_length() + right.bit_length()
+        if sign == "Pow":
+            bits = max(left.bit_length(), 1) * max(right, 0)
+        else:
+            bits = left.bit_length() + (right if sign == "LShift" else right.bit_length())
         if bits > MOST_BITS:
             raise ModelError("the numbers grow too large")
+    if isinstance(left, str) and sign == "Mod":
+        raise ModelError("% of a text cannot be read")
     for many, other in ((left, right), (right, left)):
         if isinstance(many, str | list | tuple):
             times = other if isinstance(other, int) else 1

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
 import numpy as np
 
 from labdl.saving.onnx.importer.dynamic_shapes import Size
@@ -24,7 +29,7 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
     elif not isinstance(sizes, KnownValue):
         raise r.refuse(node, "computes its sizes at run time, and LabDL needs them at import")
     elif (like := _tensor_of_sizes(sizes.array, along, rank)) is not None:
-        settings = _interpolation_options(a, mode, where, (None,) * (rank - 2), (None,) * (rank - 2))
+        settings = _interpolation_options(a, mode, where, (None,) * (rank - 2))
         if settings is None or a.get("antialias") or a.get("keep_aspect_ratio_policy", "stretch") != "stretch":
             raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
         return r.call("interpolate_like", x, like, **settings)
@@ -35,16 +40,68 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
         if None in wanted[2:]:
             raise r.refuse(node, "resizes to sizes that are computed at run time, and not to those of another tensor")
         options, ratios = {"size": tuple(wanted[2:])}, [1.0, 1.0]
+    if mode == "nearest" and None not in (*x.shape[2:], *wanted[2:]):
+        given = [Fraction(q).limit_denominator(10**6) for q in options.get("scale", ())]
+        spatial = [*zip(x.shape[2:], wanted[2:], given or [None] * (rank - 2), strict=True)]
+        places = [_nearest_places(n, m, q, where, a.get("nearest_mode", "round_prefer_floor")) for n, m, q in spatial]
+    else:
+        spatial, places = [], []
     unchanged = ratios[:2] == [1.0, 1.0] and all(n in (m, None) for n, m in zip(x.shape[:2], wanted[:2], strict=True))
-    settings = _interpolation_options(a, mode, where, x.shape[2:], wanted[2:])
+    settings = _interpolation_options(a, mode, where, wanted[2:])
+    taken = bool(places) and None not in places
+    if taken:
+        settings = next(({"mode": own} for own in _NEAREST if places == [_NEAREST[own](*s) for s in spatial]), None)
     if (
-        settings is None
+        (settings is None and not taken)
         or not unchanged
         or a.get("antialias")
         or a.get("keep_aspect_ratio_policy", "stretch") != "stretch"
     ):
         raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
+    if settings is None:  # neighbors that none of LabDL's modes has
+        for axis, listed in enumerate(places, 2):
+            x = r.call("take", x, KnownValue(np.array(listed, "int64")), axis=axis)
+        return x
     return r.call("interpolate", x, **options, **settings)
+
+
+def _nearest_places(n: int, m: int, scale: Fraction | None, where: str, rounding: str) -> list[int] | None:
+    """The positions of the nearest neighbors along an axis, as the specification of Resize has them."""
+    q = Fraction(m, n) if scale is None else scale
+    half = Fraction(1, 2)
+    if where == "half_pixel_symmetric":
+        offset = Fraction(n, 2) * (1 - m / (q * n))
+        exact = [offset + (i + half) / q - half for i in range(m)]
+    elif where == "half_pixel" or (where == "pytorch_half_pixel" and m > 1):
+        exact = [(i + half) / q - half for i in range(m)]
+    elif where == "asymmetric":
+        exact = [i / q for i in range(m)]
+    elif where == "align_corners" and m > 1:
+        exact = [Fraction(i * (n - 1), m - 1) for i in range(m)]
+    elif where in ("pytorch_half_pixel", "align_corners"):
+        exact = [Fraction(0)] * m
+    else:
+        return None
+    return [min(max(_ROUNDING[rounding](x), 0), n - 1) for x in exact]
+
+
+_ROUNDING: dict[str, Callable[[Fraction], int]] = {
+    "round_prefer_floor": lambda x: math.ceil(x - Fraction(1, 2)),
+    "round_prefer_ceil": lambda x: math.floor(x + Fraction(1, 2)),
+    "floor": math.floor,
+    "ceil": math.ceil,
+}
+
+
+def _own_places(n: int, m: int, scale: Fraction | None, shift: Fraction) -> list[int]:
+    step = Fraction(n, m) if scale is None else 1 / scale
+    return [min(math.floor((i + shift) * step), n - 1) for i in range(m)]
+
+
+_NEAREST: dict[str, Callable[..., list[int]]] = {
+    "nearest": functools.partial(_own_places, shift=Fraction(0)),
+    "nearest_exact": functools.partial(_own_places, shift=Fraction(1, 2)),
+}
 
 
 def _tensor_of_sizes(sizes: np.ndarray, along: list[int], rank: int):
@@ -61,12 +118,11 @@ def _tensor_of_sizes(sizes: np.ndarray, along: list[int], rank: int):
     return like if all(same) else None
 
 
-def _interpolation_options(a, mode: str, where: str, sizes, wanted):
+def _interpolation_options(a, mode: str, where: str, wanted):
     """LabDL's options for a resize mode, None if unsupported."""
-    whole = all(None not in (n, m) and m % n == 0 for n, m in zip(sizes, wanted, strict=True))
-    if mode == "nearest":
+    if mode == "nearest":  # of known sizes, the neighbors decide
         rounding = a.get("nearest_mode", "round_prefer_floor")
-        if (where, rounding) == ("asymmetric", "floor") or (where == "half_pixel" and whole):
+        if (where, rounding) == ("asymmetric", "floor"):
             return {"mode": "nearest"}
         return {"mode": "nearest_exact"} if (where, rounding) == ("half_pixel", "round_prefer_ceil") else None
     if where not in ("half_pixel", "pytorch_half_pixel", "align_corners") or (where[0] == "p" and 1 in wanted):

@@ -74,7 +74,7 @@ def gemm(r, node, x, y, z=None):
     alpha, beta = a.get("alpha", 1.0), a.get("beta", 1.0)
     x = r.call("permute_dims", x, (1, 0)) if a.get("transA") else x
     plain = isinstance(x, Spec) and are_weights(r, y, z) and (alpha, beta) == (1.0, 1.0) and x.shape[-1] is not None
-    if plain and (z is None or z.array.size in (1, z.shape[-1])):
+    if plain and (z is None or z.array.size in (1, *z.shape[-1:])):
         kernel = KnownValue(np.ascontiguousarray(y.array.T), y.weight) if a.get("transB") else y
         out = kernel.shape[1]
         if z is None or z.array.size in (1, out):
