@@ -109,6 +109,7 @@ class Outcome:
     tests: int = 0
     failed: list[str] = dataclasses.field(default_factory=list)
     repeated: list[str] = dataclasses.field(default_factory=list)
+    left_out: list[str] = dataclasses.field(default_factory=list)  # comparisons whose reference cannot run here
     slowest: dict[str, float] = dataclasses.field(default_factory=dict)
 
 
@@ -209,6 +210,7 @@ def outcome_of(stage: Stage, status: int) -> Outcome:
         report = json.loads(stage.report_file().read_text())
         outcome.tests = report["passed"] + len(report["failed"])
         outcome.failed, outcome.repeated = report["failed"], report["repeated"]
+        outcome.left_out = report["left_out"]
         slowest = sorted(report["tests"].items(), key=lambda row: -row[1]["processor"])
         outcome.slowest = {name: row["processor"] for name, row in slowest[:20]}
     elif counts := re.search(r"^Tests: .*?(\d+) total$", text, re.MULTILINE):
@@ -235,13 +237,13 @@ def print_stage(stage: Stage, outcome: Outcome) -> None:
 
 def table(outcomes: dict[str, Outcome], budget: dict[str, float]) -> Iterator[str]:
     """A line for each stage."""
-    yield f"{'stage':<15}{'wall s':>8}{'processor s':>13}{'budget':>8}{'tests':>8}{'failed':>8}{'repeated':>10}"
+    yield f"{'stage':<15}{'wall s':>8}{'processor s':>13}{'budget':>8}{'tests':>8}{'failed':>8}{'repeated':>10}{'left out':>10}"
     for name, outcome in outcomes.items():
         over = outcome.processor > 1.5 * budget.get(name, float("inf"))
-        yield (
-            f"{name:<15}{outcome.seconds:>8.0f}{outcome.processor:>13.0f}{budget.get(name, 0):>8.0f}{outcome.tests:>8}"
-            f"{len(outcome.failed):>8}{len(outcome.repeated):>10}{'  above its budget by half' if over else ''}"
-        )
+        counts = (outcome.tests, len(outcome.failed), len(outcome.repeated), len(outcome.left_out))
+        columns = "".join(f"{count:>{width}}" for count, width in zip(counts, (8, 8, 10, 10), strict=True))
+        times = f"{outcome.seconds:>8.0f}{outcome.processor:>13.0f}{budget.get(name, 0):>8.0f}"
+        yield f"{name:<15}{times}{columns}{'  above its budget by half' if over else ''}"
 
 
 def narrow(stages: list[Stage], names: Sequence[str], folders: Sequence[str]) -> list[Stage]:

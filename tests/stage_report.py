@@ -1,5 +1,6 @@
 """Processor time and outcome of each test of a stage, written where `--report FILE` says, for the table of `make test`.
 
+A test that compares with a reference which cannot run on this processor calls `leave_out`; the table counts these.
 While a test runs, its name stands in `FILE.running`, so that a stage that is ended can say where it was.
 """
 
@@ -9,6 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+
+_left_out: list[str] = []
+
+
+def leave_out(comparison: str) -> None:
+    """Count a comparison whose reference has no kernel on this processor."""
+    _left_out.append(comparison)
 
 
 def pytest_addoption(parser):
@@ -66,6 +74,7 @@ class StageReport:
             "failed": [name for name, outcome in self.outcomes.items() if outcome == "failed"],
             "skipped": outcomes.count("skipped"),
             "repeated": self.repeated,
+            "left_out": sorted(set(_left_out)),
             "collection_processor": round(self.collected, 2),
             "tests": self.tests,
         }

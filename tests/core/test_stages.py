@@ -56,7 +56,7 @@ def test_outcome_of_a_report(stages):
     stage = stages.Stage("some", ("tests/core",))
     stage.log_file().write_text("")
     tests = {"a": {"seconds": 1, "processor": 0.5}, "b": {"seconds": 2, "processor": 3}}
-    report = {"passed": 1, "failed": ["b"], "repeated": ["a"], "tests": tests}
+    report = {"passed": 1, "failed": ["b"], "repeated": ["a"], "left_out": ["conv"], "tests": tests}
     stage.report_file().write_text(json.dumps(report))
     outcome = stages.outcome_of(stage, 1)
     assert (outcome.tests, outcome.failed, outcome.repeated) == (2, ["b"], ["a"])
