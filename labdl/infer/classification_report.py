@@ -12,7 +12,7 @@ from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.postprocess.classification import Classification
 from labdl.nn.output_kind import EVEN_ODDS, OutputKind
 from labdl.train.metrics.metric import add_statistics, average_classes, ratio
-from labdl.train.metrics.outputs import binarize_labels, classify_outputs
+from labdl.train.metrics.outputs import binarize_labels, classify_outputs, count_classes
 
 _MAX_CLASSES = 1000  # largest number of classes with a confusion matrix: that of a vocabulary would not fit into memory
 
@@ -70,9 +70,9 @@ class ClassCounts:
                 self._refused = True
                 return
             chosen, true, classes, _ = classify_outputs("Classification", output, target, threshold)
-            found = tuple(np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true))
+            found = tuple(count_classes(v, classes) for v in (chosen[chosen == true], chosen, true))
             size = classes if classes <= _MAX_CLASSES else 0
-            pairs = np.bincount(true * size + chosen, minlength=size * size) if size else np.zeros(0, "int64")
+            pairs = np.bincount((true * size + chosen)[chosen >= 0], minlength=size * size) if size else np.zeros(0, "int64")
             found = *found, np.int64(true.size), pairs.reshape(size, size)
         self._counts = found if self._counts is None else add_statistics(self._counts, found)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import ratio
-from labdl.train.metrics.outputs import classify_outputs
+from labdl.train.metrics.outputs import classify_outputs, count_classes
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -44,7 +44,7 @@ class PerClass:
         except ModelError:  # invalid class numbers, such as an ignore_index of the loss
             self.unsupported = True
             return
-        counts = np.stack([np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true)])
+        counts = np.stack([count_classes(v, classes) for v in (chosen[chosen == true], chosen, true)])
         self.counts = counts if self.counts is None else self.counts + counts
 
     def table(self) -> Table | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -281,7 +282,7 @@ class Trainer:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
         x, y = convert(self.context, self.state, *self.preprocess(batch[0] if len(batch) == 1 else as_batch(batch)))
         values, output = train_step(self.context, self.state, x, y)
-        if self.context.metrics:
+        if self.context.metrics and math.isfinite(values["loss"]):  # else the training says where NaN came from
             if output is None:
                 raise ConfigError("metrics want an output: return (loss, output) in a phase")
             array, y = self.postprocess(to_arrays(self.state.backend, output)), targets_of(self.loss_function, y)

@@ -10,7 +10,14 @@ from annotated_types import Ge, Gt
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
-from labdl.train.metrics.outputs import binarize_labels, class_numbers, classify_outputs
+from labdl.train.metrics.outputs import (
+    NO_CLASS,
+    binarize_labels,
+    choose_classes,
+    class_numbers,
+    classify_outputs,
+    count_classes,
+)
 
 __all__ = [
     "F1",
@@ -35,8 +42,8 @@ class Accuracy(Metric):
 
     Scores (..., classes) with class numbers (...) or one-hot rows (..., classes); binary scores (N) or (N, 1) with targets 0
     and 1, predicted above ``threshold``; or integer class numbers. The threshold defaults to 0 for logits and 0.5 for
-    probabilities, which a trainer knows from the loss and the last layer. The other classification metrics take the same,
-    with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
+    probabilities, which a trainer knows from the loss and the last layer. A sample with a score of NaN is wrong. The other
+    classification metrics take the same, with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
     """
 
     task = "classification"
@@ -48,7 +55,7 @@ class Accuracy(Metric):
         output, target = np.asarray(output), np.asarray(target)
         # fast path for training steps
         if output.shape[:-1] == target.shape and output.ndim and output.shape[-1] > 1:
-            return np.count_nonzero(output.argmax(-1) == target), target.size
+            return np.count_nonzero(choose_classes(output) == target), target.size
         chosen, true, _, _ = classify_outputs("Accuracy", output, target, self.score_threshold)
         return np.count_nonzero(chosen == true), chosen.size
 
@@ -58,7 +65,7 @@ class Accuracy(Metric):
 
 @metric
 class TopKAccuracy(Metric):
-    """Fraction of samples whose class is among the k largest outputs; ties count as correct.
+    """Fraction of samples whose class is among the k largest outputs; ties count as correct, a score of NaN as wrong.
 
     Scores (..., classes), class numbers (...). Semantics: keras.ops.in_top_k.
     """
@@ -77,7 +84,8 @@ class TopKAccuracy(Metric):
             )
         numbers = class_numbers("TopKAccuracy", target, output.shape[-1])
         own = np.take_along_axis(output, numbers[..., None], -1)
-        return np.count_nonzero((output > own).sum(-1) < self.k), target.size
+        among = (output > own).sum(-1) < self.k
+        return np.count_nonzero(among & ~np.isnan(output).any(-1)), target.size
 
     def value(self, right, n):
         return float(right / n) if n else float("nan")
@@ -91,7 +99,10 @@ def _counts(owner, output, target) -> tuple:
         return (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true))
     chosen, true, classes, binary = classify_outputs(name, output, target, owner.score_threshold)
     right = chosen[chosen == true]
-    counts = [np.bincount(v, minlength=classes) for v in (right, chosen, true)]
+    counts = [count_classes(v, classes) for v in (right, chosen, true)]
+    if isinstance(owner, Specificity):  # a sample without a prediction is no true negative of any class
+        missing = count_classes(true[chosen == NO_CLASS], classes)
+        counts[1] = counts[1] + missing.sum() - missing
     if binary and hasattr(owner, "average"):
         counts = [c[1:] for c in counts]  # of the positive class
     return *counts, np.int64(chosen.size)
@@ -268,7 +279,10 @@ class HammingLoss(Metric):
 
 @metric
 class ConfusionMatrix(Metric):
-    """Confusion matrix: true classes in rows, predicted ones in columns. Semantics: sklearn.metrics.confusion_matrix."""
+    """Confusion matrix: true classes in rows, predicted ones in columns; samples with a score of NaN are in none.
+
+    Semantics: sklearn.metrics.confusion_matrix.
+    """
 
     task = "classification"
 
@@ -280,7 +294,8 @@ class ConfusionMatrix(Metric):
 
     def statistics(self, output, target):
         chosen, true, classes, _ = classify_outputs("ConfusionMatrix", output, target, self.score_threshold)
-        return (np.bincount(true * classes + chosen, minlength=classes * classes).reshape(classes, classes),)
+        pairs = (true * classes + chosen)[chosen >= 0]
+        return (np.bincount(pairs, minlength=classes * classes).reshape(classes, classes),)
 
     def value(self, counts):
         return counts

@@ -37,7 +37,8 @@ def match_detections(
     """Match the best ``limit`` detections of each class in each image; the inputs are those of `MeanAveragePrecision`.
 
     With ``sigmas`` keypoints are compared. Detections of crowds, of objects without labeled points, and of objects outside of
-    the range ``area``, are ignored, as are unmatched ones outside of it.
+    the range ``area``, are ignored, as are unmatched ones outside of it. A detection whose score is NaN is none; one with NaN
+    in its box finds nothing.
     Raises ModelError for inputs of other forms.
     """
     shapes, kind = None, "masks" if masks else "keypoints"
@@ -77,7 +78,7 @@ def match_detections(
             own, true, shared = _mask_areas(name, *shapes, order, target.shape[1])
         ratios = _overlaps(own, true, shared, crowd)
     classes, objects = output[..., 5], target[..., 4]
-    real = classes >= 0
+    real = (classes >= 0) & ~np.isnan(output[..., 4])
     alike = (classes[:, :, None] == classes[:, None]) & real[:, None]
     kept = real & (np.tril(alike).sum(-1) <= limit)  # the highest scores of each class in each image
     same = (classes[:, :, None] == objects[:, None]) & (objects >= 0)[:, None] & kept[:, :, None]

@@ -8,9 +8,14 @@ import numpy as np
 
 from labdl.errors import ModelError
 
+NO_CLASS = -1
+
 
 class Decisions(NamedTuple):
-    """Predicted and true class numbers, flattened; ``binary`` if class 1 is the positive one of two."""
+    """Predicted and true class numbers, flattened; ``binary`` if class 1 is the positive one of two.
+
+    A prediction is `NO_CLASS`, which is wrong for any target, where a score is NaN, as in keras.ops.in_top_k.
+    """
 
     chosen: np.ndarray
     true: np.ndarray
@@ -22,19 +27,21 @@ def classify_outputs(name: str, output, target, threshold: float = 0.0) -> Decis
     """Predicted and true class numbers from one of four forms of output.
 
     Scores (..., classes) with class numbers (...) or one-hot rows (..., classes); binary scores (...) or (..., 1) with
-    targets 0 and 1, predicted above ``threshold``; and integer class numbers (...). Raises ModelError for other forms.
+    targets 0 and 1, predicted above ``threshold``; and integer class numbers (...). A sample with a score of NaN has
+    `NO_CLASS`. Raises ModelError for other forms.
     """
     output, target = np.asarray(output), np.asarray(target)
     if output.ndim == target.ndim + 1 and output.shape[-1] == 1:
         output = output[..., 0]
     if output.ndim == target.ndim + 1 and output.shape[:-1] == target.shape:
-        chosen, true, classes = output.argmax(-1), target, output.shape[-1]
+        chosen, true, classes = choose_classes(output), target, output.shape[-1]
     elif output.shape == target.shape and output.dtype.kind in "iub":
         chosen, true, classes = output, target, 0
     elif output.shape == target.shape and output.ndim > 1 and output.shape[-1] > 1:
-        chosen, true, classes = output.argmax(-1), target.argmax(-1), output.shape[-1]
+        chosen, true, classes = choose_classes(output), target.argmax(-1), output.shape[-1]
     elif output.shape == target.shape:
-        return Decisions((output > threshold).ravel().astype("int64"), (target > 0.5).ravel().astype("int64"), 2, True)
+        chosen = np.where(np.isnan(output), NO_CLASS, output > threshold).ravel().astype("int64")
+        return Decisions(chosen, (target > 0.5).ravel().astype("int64"), 2, True)
     else:
         raise ModelError(
             f"{name} wants scores (..., classes) with class numbers (...), or scores of one class with targets "
@@ -43,6 +50,21 @@ def classify_outputs(name: str, output, target, threshold: float = 0.0) -> Decis
     chosen, true = chosen.ravel().astype("int64"), class_numbers(name, true, classes).ravel()
     classes = classes or int(max(chosen.max(initial=0), true.max(initial=0))) + 1
     return Decisions(chosen, true, classes, False)
+
+
+def choose_classes(scores: np.ndarray) -> np.ndarray:
+    """The number of the largest score on the last axis, `NO_CLASS` where one of them is NaN."""
+    chosen = scores.argmax(-1)
+    if scores.dtype.kind != "f":
+        return chosen
+    with np.errstate(all="ignore"):
+        finite = not np.isnan(scores.sum())  # of one pass over all scores
+    return chosen if finite else np.where(np.isnan(scores).any(-1), NO_CLASS, chosen)
+
+
+def count_classes(numbers: np.ndarray, classes: int) -> np.ndarray:
+    """How often each class occurs; `NO_CLASS` is not counted."""
+    return np.bincount(numbers[numbers >= 0], minlength=classes)
 
 
 def class_numbers(name: str, target: np.ndarray, classes: int = 0) -> np.ndarray:
@@ -59,7 +81,7 @@ def class_numbers(name: str, target: np.ndarray, classes: int = 0) -> np.ndarray
 
 
 def binarize_labels(name: str, output, target, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted and true labels (N, labels) as booleans, for multi-label classification."""
+    """Predicted and true labels (N, labels) as booleans, for multi-label classification; a score of NaN is a wrong label."""
     output, target = np.asarray(output), np.asarray(target)
     if output.shape != target.shape or output.ndim < 2:
         raise ModelError(
@@ -67,7 +89,8 @@ def binarize_labels(name: str, output, target, threshold: float) -> tuple[np.nda
             f"{output.shape} and {target.shape}"
         )
     labels = output.shape[-1]
-    return (output > threshold).reshape(-1, labels), (target > 0.5).reshape(-1, labels)
+    true = target > 0.5
+    return np.where(np.isnan(output), ~true, output > threshold).reshape(-1, labels), true.reshape(-1, labels)
 
 
 def log_probabilities(output: np.ndarray, from_logits: bool) -> np.ndarray:

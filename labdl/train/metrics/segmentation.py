@@ -10,7 +10,7 @@ import numpy as np
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
-from labdl.train.metrics.outputs import classify_outputs
+from labdl.train.metrics.outputs import classify_outputs, count_classes
 
 __all__ = ["Dice", "MeanIoU", "PanopticQuality", "PixelAccuracy"]
 
@@ -28,7 +28,7 @@ def _pixels(owner, output, target) -> tuple[np.ndarray, ...]:
         )
     counted = np.ones(target.shape, bool) if owner.ignore_index is None else target != owner.ignore_index
     chosen, true, classes, _ = classify_outputs(name, output[counted], target[counted], owner.score_threshold)
-    return tuple(np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true))
+    return tuple(count_classes(v, classes) for v in (chosen[chosen == true], chosen, true))
 
 
 @metric
@@ -36,7 +36,7 @@ class PixelAccuracy(Metric):
     """Fraction of pixels that are classified correctly.
 
     Scores (N, ..., classes), or with the classes on another ``axis`` (1: channels first), or class numbers, or one score per
-    pixel; masks (N, ...) of class numbers, in which ``ignore_index`` is ignored.
+    pixel; masks (N, ...) of class numbers, in which ``ignore_index`` is ignored. Pixels with a score of NaN are wrong.
     """
 
     task = "segmentation"

@@ -72,7 +72,7 @@ class PSNR(Metric):
         output, target = as_arrays("PSNR", output, target)
         if output.ndim < 2:
             raise ModelError(f"PSNR wants images (N, ...), received {output.shape}")
-        error = ((output - target) ** 2).reshape(len(output), -1).mean(1)
+        error = ((output - target) ** 2).mean(tuple(range(1, output.ndim)))
         return _total(_decibels(self.peak**2, error))
 
     def value(self, total, n):
@@ -111,7 +111,7 @@ class SSIM(Metric):
         small, steady = (0.01 * self.peak) ** 2, (0.03 * self.peak) ** 2
         light = (2 * x * y + small) / (x**2 + y**2 + small)
         structure = (2 * (xy - x * y) + steady) / (xx - x**2 + yy - y**2 + steady)
-        return _total((light * structure).reshape(len(output), -1).mean(1))
+        return _total((light * structure).mean((1, 2, 3)))
 
     def value(self, total, n):
         return _mean(total, n)
