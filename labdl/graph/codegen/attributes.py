@@ -1,6 +1,15 @@
-"""Attributes under which a module of a graph holds its children: plain ones, or items of lists and dictionaries."""
+"""Attributes under which a module of a graph holds its children: plain ones, or items of lists and dictionaries.
+
+They have the names of the graph, as its parameters do. What is no identifier of Python is written ``setattr(self, "1conv",
+…)`` and ``getattr(self, "1conv")``.
+"""
 
 from __future__ import annotations
+
+import json
+import keyword
+import unicodedata
+from collections.abc import Iterator
 
 from labdl.graph.codegen.calls import Names, identifier
 from labdl.graph.codegen.module_tree import Unit
@@ -29,7 +38,7 @@ class Layout:
                 key = words[1] if self._kind(words[0]) in _LISTS else repr(words[1])
                 self.attributes[name] = f"{self.lists[words[0]]}[{key}]"
             else:
-                word = names.new(name)
+                word = names.new(name) if _is_attribute(name) else name
                 while is_reserved(word):
                     word = names.new(f"{word}_layer")
                 self.attributes[name] = word
@@ -46,11 +55,18 @@ class Layout:
             return sorted(words[0] for words in inner) == sorted(str(n) for n in range(len(inner)))
         return self._kind(word) in _DICTIONARIES
 
-    def attribute(self, name: str) -> str:
-        return self.attributes[name]
+    def attribute(self, owner: str, name: str) -> str:
+        """The source of a child of ``owner``."""
+        word = self.attributes[name]
+        is_item = word.endswith("]")
+        return f"{owner}.{word}" if is_item or _is_attribute(word) else f"getattr({owner}, {_text(word)})"
 
-    def statements(self, builds: dict[str, str]):
-        """Pairs (attribute, source of its value) for ``builds``; a list is at the place of its first element."""
+    def statements(self, builds: dict[str, str]) -> Iterator[str]:
+        """Statements that set the attributes to the sources of ``builds``; a list is at the place of its first element."""
+        for word, text in self._values(builds):
+            yield f"self.{word} = {text}" if _is_attribute(word) else f"setattr(self, {_text(word)}, {text})"
+
+    def _values(self, builds: dict[str, str]) -> Iterator[tuple[str, str]]:
         done = set()
         for name, text in builds.items():
             word = name.split("/")[0]
@@ -65,6 +81,20 @@ class Layout:
                     yield self.lists[word], f"nn.{kind}([{_lines(ordered)}])"
                 else:
                     yield self.lists[word], f"nn.{kind}({{{_lines([f'{k!r}: {t}' for k, t in inner.items()])}}})"
+
+
+def _is_attribute(name: str) -> bool:
+    """Whether ``self.name`` is an attribute of this name: Python changes some identifiers."""
+    return (
+        name.isidentifier()
+        and not keyword.iskeyword(name)
+        and not (name.startswith("__") and not name.endswith("__"))
+        and unicodedata.normalize("NFKC", name) == name
+    )
+
+
+def _text(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _lines(parts: list[str]) -> str:

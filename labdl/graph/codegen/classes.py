@@ -79,7 +79,7 @@ class ModuleWriter:
                 builds[name] = self._layer(item, keys.get(name, ()), marks)
         layout = self.layouts[unit.path]
         lines = ["    def __init__(self):", "        super().__init__()"]
-        lines += [f"        self.{target} = {text}" for target, text in layout.statements(builds)]
+        lines += [f"        {statement}" for statement in layout.statements(builds)]
         if unit is self.root:
             lines += [f"        self.tie({name!r}, {to!r})" for name, to in self.graph.ties.items()]
         return [*lines, "", *self._forward(unit, layout, marks)]
@@ -124,7 +124,8 @@ class ModuleWriter:
             if isinstance(item, Unit):
                 taken, given = item.takes, item.gives
                 feeds = ", ".join(self._value(unit, variables, end) for end in taken)
-                call = f"self.{layout.attribute(inside(item.shares, unit) if item.shares else name)}({feeds})"
+                part = layout.attribute("self", inside(item.shares, unit) if item.shares else name)
+                call = f"{part}({feeds})"
             elif item in self.inputs or self.graph.nodes[item].type == "Weight":
                 continue
             else:
@@ -158,7 +159,7 @@ class ModuleWriter:
         if node.type not in LAYERS:
             return taken, operator_call(node, feeds, marks.writer(True))
         origin = inside(self.graph.nodes[node.shares].name, unit) if node.shares in self.graph.nodes else name
-        return taken, f"self.{layout.attribute(origin)}({layer_arguments(node, feeds)})"
+        return taken, f"{layout.attribute('self', origin)}({layer_arguments(node, feeds)})"
 
     def _arguments(self, names: Names, variables: dict[End, str]) -> str:
         """The arguments of the model's forward; after an optional one, all have a default."""
@@ -198,7 +199,7 @@ class ModuleWriter:
             return variables[end]
         if not is_parameter(self.graph, end) or end[0] not in self.own[unit.path]:
             return OPEN
-        words, item = [], unit
+        source, item = "self", unit
         while isinstance(item, Unit):
             home = item
             name, item = next(
@@ -206,7 +207,7 @@ class ModuleWriter:
                 for n, i in home.items.items()
                 if i == end[0] or (isinstance(i, Unit) and end[0] in self.own[i.path])
             )
-            words.append(self.layouts[home.path].attribute(name))
+            source = self.layouts[home.path].attribute(source, name)
         if end[1].endswith(PARAMETER):
-            words += end[1].removesuffix(PARAMETER).split("/")
-        return ".".join(["self", *words])
+            source = ".".join([source, *end[1].removesuffix(PARAMETER).split("/")])
+        return source

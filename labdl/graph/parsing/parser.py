@@ -16,6 +16,7 @@ from labdl import nn, ops
 from labdl.errors import ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.parsing import foreign, limits
+from labdl.graph.parsing.attributes import AttributeTransformer
 from labdl.graph.parsing.grammar import BUILT_IN, Grammar, ReadingError
 from labdl.graph.parsing.snippets import PIECE, as_class
 from labdl.graph.tracing.optional import mark_optional
@@ -103,7 +104,7 @@ def _read(
 
 
 def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str], int], Graph], form) -> Graph:
-    tree, constructors = foreign.to_labdl(tree)
+    tree, constructors = foreign.to_labdl(AttributeTransformer().visit(tree))
     form = form or (as_class if constructors else None)
     if form is not None and not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
         tree = form(tree)
