@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from labdl.errors import ModelError
+from labdl.errors import ConfigError, ModelError
 from labdl.nn.schema import LAYERS, layer_declaration
 from labdl.settings import is_float, types_at, types_of_values
 
 _LONGEST = 40  # characters of a float
-_MOST_BITS = 64  # of an integer: no size is larger, and products of sizes stay printable
-_FLOAT_BITS = 1023  # of integers that are within the range of floats
+_MOST_BITS = 1023  # of an integer: those within the range of floats, which JavaScript writes as their digits
+LARGEST = 2**53 - 1  # up to here JSON's numbers are whole numbers exactly in every program
 _DEEPEST = 32  # levels of lists in a setting: those of layers are at most lists of lists
 
 
@@ -33,6 +33,27 @@ def from_json(node_type: str, params: Mapping[str, Any]) -> dict[str, Any]:
     settings = _settings_of(node_type)
     values = {key: _decode(value, [] if settings is None else settings.types_of(key)) for key, value in params.items()}
     return values if settings is None else settings.restore_numbers(values)
+
+
+def refuse_inexact(node_type: str, params: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a setting of a layer that is a whole number beyond those that JSON holds exactly."""
+    if node_type not in LAYERS or node_type == "Constant":
+        return
+    for name, value in params.items():
+        for number in _whole_numbers(value):
+            if abs(number) > LARGEST:
+                raise ConfigError(
+                    f"{name} is {number}: files and the canvas hold whole numbers up to {LARGEST:,} exactly, so choose a "
+                    "smaller one"
+                )
+
+
+def _whole_numbers(value: Any) -> Iterator[int]:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _whole_numbers(item)
+    elif isinstance(value, int):
+        yield value
 
 
 def _settings_of(node_type: str):
@@ -59,8 +80,6 @@ def _decode(value: Any, allowed: Sequence[Any], depth: int = 0) -> Any:
         number, inner = _tagged_float(value), types_of_values(allowed)
         return {key: _decode(item, inner, depth + 1) for key, item in value.items()} if number is None else number
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        if is_float(allowed) and value.bit_length() <= _FLOAT_BITS:
-            return float(value)  # JavaScript writes a float that is a whole number as its digits
         raise ValueError(
             f"a setting is a number of {value.bit_length():,} bits; numbers have at most {_MOST_BITS} bits"
         )

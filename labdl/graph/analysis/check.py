@@ -9,6 +9,7 @@ from labdl.errors import ConfigError
 from labdl.graph.graph import PARAMETER, Edge, Graph
 from labdl.graph.inputs import needed_for_output, optional_inputs
 from labdl.graph.node import RESERVED, make, output_port, outputs_of, ports_of
+from labdl.graph.params_json import refuse_inexact
 from labdl.nn.module import Module, is_reserved
 from labdl.spec import Spec
 
@@ -83,6 +84,7 @@ def _loops(graph: Graph, unplaced: list[str]) -> list[str]:
 def _check_node(graph: Graph, node_id: str, incoming, result: CheckResult) -> None:
     node = graph.nodes[node_id]
     try:
+        refuse_inexact(node.type, node.params)
         ports = {p.name: p for p in ports_of(node)}
         made = _make_once(graph, node_id, result)
         if isinstance(made, Module) and (is_reserved(node.name) or node.name in RESERVED):

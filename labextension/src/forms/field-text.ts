@@ -105,6 +105,15 @@ function parseNumber(
       error: trans.__('%1 is not an integer.', text)
     };
   }
+  if (!number && !Number.isSafeInteger(value)) {
+    return {
+      error: trans.__(
+        '%1 is too large: whole numbers are exact up to %2.',
+        text,
+        Number.MAX_SAFE_INTEGER.toLocaleString('en')
+      )
+    };
+  }
   // an integer may have other bounds than a number: a count of batches, or a share of them
   const rules = [number, Number.isInteger(value) ? integer : undefined];
   const errors = rules.flatMap(rule =>

@@ -138,6 +138,27 @@ def test_problems_have_a_message_and_a_place(nodes, edges, node, sentence):
     assert "\n" not in problem.message
 
 
+@pytest.mark.parametrize("written", ["9007199254740993", "1e20", "100000000000000000000", "[3, 9007199254740993]"])
+def test_whole_numbers_that_files_do_not_hold_exactly_are_a_problem_of_their_layer(written):
+    """As the canvas sends them; the other layers keep their shapes."""
+    setting = "kernel_size" if written[0] == "[" else "out_channels"
+    graph = Graph.from_dict(
+        {
+            "nodes": {
+                "i": {"type": "Input", "name": "i", "params": {"shape": [None, 3, 8, 8]}},
+                "a": {"type": "ReLU", "name": "a"},
+                "c": {"type": "Conv2d", "name": "c", "params": json.loads(f'{{"{setting}": {written}}}')},
+            },
+            "edges": {"1": {"source": "i", "target": "a"}, "2": {"source": "a", "target": "c"}},
+        }
+    )
+    specs, problems = graph.check()
+    assert [p.node for p in problems] == ["c"]
+    assert f"{setting} is " in problems[0].message
+    assert "9,007,199,254,740,991" in problems[0].message
+    assert specs["a"]["output"].shape == (None, 3, 8, 8)
+
+
 def test_a_graph_without_input_says_so():
     _, problems = Graph({"a": Node("ReLU", "a")}).check()
     assert "the graph has no Input" in problems[-1].message
