@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build, transformSync } from 'esbuild';
+import { hostYjs } from './host-yjs.mjs';
 import { licensesOf } from './licenses.mjs';
 import { precedingHosts, STYLE_TARGET } from './styles.mjs';
 
@@ -39,7 +40,7 @@ const bundle = (names, shown) =>
     metafile: true,
     format: 'esm',
     target: ['es2022', ...STYLE_TARGET],
-    plugins: [precedingHosts],
+    plugins: [precedingHosts, hostYjs],
     jsx: 'automatic',
     define: {
       'process.env.NODE_ENV': '"production"',

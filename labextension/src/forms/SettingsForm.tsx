@@ -1,11 +1,10 @@
 // Form of settings that do not belong to a layer, generated from a schema.
-import Form from '@rjsf/core';
-import validator from '@rjsf/validator-ajv8';
 import { useMemo } from 'react';
 
-import { FORM_FIELDS, FORM_TEMPLATES, FORM_WIDGETS } from './form-templates';
 import type { Json, ParamSchema } from '../api/graph';
-import { changedParams, paramForm, visibleParams } from './param-form';
+import { FormFields } from './FormFields';
+import { ownValue, visibleParams } from './param-values';
+import { sameJson } from './same-json';
 import { Translator } from '../ui/translator';
 
 export interface Settings {
@@ -24,44 +23,33 @@ export interface SettingsFormProps {
 
 export function SettingsForm(props: SettingsFormProps) {
   const { id, schema, values, trans } = props;
-  const form = useMemo(() => paramForm(schema), [schema]);
-  const shown = useMemo(() => visibleParams(schema, values), [schema, values]);
+  const visible = useMemo(
+    () => visibleParams(schema, values),
+    [schema, values]
+  );
 
-  const change = (data: { [name: string]: Json | undefined }) => {
-    const changes = changedParams(schema, shown, data);
-    if (!changes.size) {
+  const change = (name: string, value: Json | undefined) => {
+    if (sameJson(visible[name], value)) {
       return;
     }
     const next = { ...values };
-    changes.forEach((value, name) => {
-      if (value === undefined) {
-        delete next[name];
-      } else {
-        next[name] = value;
-      }
-    });
+    const own = ownValue(schema, name, value);
+    if (own === undefined) {
+      delete next[name];
+    } else {
+      next[name] = own;
+    }
     props.onChange(next);
   };
 
   return (
-    <Form
-      tagName="div"
-      className="labdl-form"
+    <FormFields
       idPrefix={id}
-      schema={form.schema}
-      uiSchema={form.uiSchema}
-      formData={shown}
-      validator={validator}
-      fields={FORM_FIELDS}
-      templates={FORM_TEMPLATES}
-      widgets={FORM_WIDGETS}
-      formContext={{ trans, nothing: trans.__('none') }}
-      noValidate
-      onChange={event =>
-        change(event.formData as { [name: string]: Json | undefined })
-      }
-    >
-      <></>
-    </Form>
+      schema={schema}
+      values={visible}
+      trans={trans}
+      nothing={trans.__('none')}
+      onChange={change}
+    />
   );
 }

@@ -1,25 +1,14 @@
 // Text field of a parameter: numbers, lists, words, ? for unknown.
-import { FieldProps } from '@rjsf/utils';
 import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 
+import type { Json } from '../api/graph';
+import type { FieldProps } from './field-props';
 import { formatValue, parseText } from './field-text';
-import type { Json, ParamSchema } from '../api/graph';
 import { sameJson } from './same-json';
 import { acceptsOf } from './param-schema';
-import { Translator } from '../ui/translator';
-
-/** Translator and texts for the fields of a form. */
-export interface FormWords {
-  trans: Translator;
-  /** Text for a value that is not set; without it, null means an unknown size. */
-  nothing?: string;
-}
 
 export function TextParam(props: FieldProps) {
-  const { trans, nothing } = props.formContext as FormWords;
-  const id = props.idSchema.$id;
-  const value = props.formData as Json | undefined;
-  const param = props.uiSchema?.['ui:options']?.param as ParamSchema;
+  const { id, param, value, trans, nothing } = props;
   const isNeeded = param.default === undefined && value === undefined;
 
   const write = (value: Json | undefined) =>

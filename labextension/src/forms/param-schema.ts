@@ -61,13 +61,13 @@ export function acceptsOf(schema: ParamSchema): Accepts {
   return found;
 }
 
-export type FieldKind = 'text' | 'choice' | 'switch' | 'schema';
+export type FieldKind = 'text' | 'choice' | 'switch' | 'untyped';
 
-/** The kind of field for a parameter; "schema" leaves it to the form library. */
+/** The kind of field for a parameter; "untyped" for one whose values a form cannot edit. */
 export function fieldKind(schema: ParamSchema): FieldKind {
   const accepts = acceptsOf(schema);
   if (accepts.other) {
-    return 'schema';
+    return 'untyped';
   }
   if (accepts.integer || accepts.number || accepts.array || accepts.text) {
     return 'text';

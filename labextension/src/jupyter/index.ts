@@ -9,6 +9,7 @@ import { dataPlugin } from './data/data-plugin';
 import { diffPlugin } from './diff/diff-plugin';
 import { documentPlugin } from './documents/document-plugin';
 import { exportPlugin } from './commands/export-plugin';
+import { newMenuPlugin } from './commands/new-menu-plugin';
 import { onnxPlugin } from './documents/onnx-plugin';
 import { outputPlugin } from './runs/output-plugin';
 import { palettePlugin } from './commands/palette-plugin';
@@ -27,6 +28,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   commandPlugin,
   codePlugin,
   classPlugin,
+  newMenuPlugin,
   palettePlugin,
   exportPlugin,
   onnxPlugin,

@@ -1,22 +1,13 @@
 // Form of a node's parameters; changes apply immediately.
-import Form from '@rjsf/core';
-import validator from '@rjsf/validator-ajv8';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { useEditorContext } from '../context';
 import { GraphDocument } from '../model/document';
-import {
-  FORM_FIELDS,
-  FORM_TEMPLATES,
-  FORM_WIDGETS
-} from '../../forms/form-templates';
+import { FormFields } from '../../forms/FormFields';
 import { Json, LayerSchema, NodeData } from '../model/graph-data';
-import {
-  changedParams,
-  paramForm,
-  visibleParams
-} from '../../forms/param-form';
 import { fieldKind } from '../../forms/param-schema';
+import { ownValue, visibleParams } from '../../forms/param-values';
+import { sameJson } from '../../forms/same-json';
 
 /** Milliseconds before a change is applied, so that the field redraws first. */
 const WAIT = 16;
@@ -33,7 +24,6 @@ export interface ParamFieldsProps {
 export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
   const { trans } = useEditorContext();
   const params = schema.schema;
-  const form = useMemo(() => paramForm(params), [params]);
 
   /** Input that is not yet in the document. */
   const [typed, setTyped] = useState<Changes>(new Map());
@@ -69,41 +59,27 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
     return visibleParams(params, own);
   }, [node.params, params, typed]);
 
-  const change = (data: { [key: string]: Json | undefined }) => {
-    const changes = changedParams(params, shown, data);
-    if (!changes.size) {
+  const change = (key: string, value: Json | undefined) => {
+    if (sameJson(shown[key], value)) {
       return;
     }
-    changes.forEach((value, key) => waiting.current.set(key, value));
+    waiting.current.set(key, ownValue(params, key, value));
     setTyped(new Map(waiting.current));
     clearTimeout(timer.current);
     timer.current = setTimeout(() => flush.current(), WAIT);
   };
 
   return (
-    <Form
-      // Enter would submit a <form>.
-      tagName="div"
-      className="labdl-form"
+    <FormFields
       idPrefix="labdl"
-      schema={form.schema}
-      uiSchema={form.uiSchema}
-      formData={shown}
-      validator={validator}
-      fields={FORM_FIELDS}
-      templates={FORM_TEMPLATES}
-      widgets={FORM_WIDGETS}
-      formContext={{ trans }}
-      noValidate
-      onChange={event =>
-        change(event.formData as { [key: string]: Json | undefined })
-      }
+      schema={params}
+      values={shown}
+      trans={trans}
+      onChange={change}
       onBlur={() => {
         flush.current();
         document.endTyping();
       }}
-    >
-      <></>
-    </Form>
+    />
   );
 }

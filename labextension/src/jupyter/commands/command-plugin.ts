@@ -17,7 +17,8 @@ import { graphIcon } from '../icons';
 import { FACTORY, ILabDL } from '../tokens';
 import { GraphWidget } from '../documents/document-widget';
 
-const NEW = 'labdl:new';
+/** Makes a new model graph and opens it. */
+export const NEW = 'labdl:new';
 const SAVE = 'labdl:save';
 
 export const commandPlugin: JupyterFrontEndPlugin<void> = {

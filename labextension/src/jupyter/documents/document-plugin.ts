@@ -31,6 +31,7 @@ import { PreferenceStore } from '../preferences';
 import { showInInspector } from './property-inspector';
 import { CONTENT_PROVIDER, GraphContentProvider } from './contents-provider';
 import { Recoveries } from './recoveries';
+import { shareYjs } from '../shared-yjs';
 import { FACTORY, FILE_TYPE, ILabDL } from '../tokens';
 import { TrainingRuns } from '../training/training-runs';
 import { GraphWidget, GraphWidgetFactory } from './document-widget';
@@ -60,6 +61,7 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
     collaboration: ICollaborativeContentProvider | null,
     inspector: IPropertyInspectorProvider | null
   ): ILabDL => {
+    shareYjs();
     const trans = translator.load('labdl');
     const api = new LabDLApi(app.serviceManager.serverSettings);
     const tracker = new WidgetTracker<GraphWidget>({ namespace: 'labdl' });

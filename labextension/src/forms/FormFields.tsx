@@ -1,0 +1,101 @@
+// Fields of a form, one for each property of a schema: text, menu or switch.
+import type { Json, ParamSchema } from '../api/graph';
+import type { FieldProps } from './field-props';
+import { formatValue } from './field-text';
+import { acceptsOf, fieldKind } from './param-schema';
+import { TextParam } from './TextParam';
+import { Translator } from '../ui/translator';
+
+export interface FormFieldsProps {
+  /** Prefix of the field ids, unique on the page. */
+  idPrefix: string;
+  schema: ParamSchema;
+  /** Values, those of defaults included. */
+  values: { [name: string]: Json };
+  trans: Translator;
+  /** Text for a value that is not set; without it, null means an unknown size. */
+  nothing?: string;
+  onChange: (name: string, value: Json | undefined) => void;
+  /** Called when a field loses the focus. */
+  onBlur?: () => void;
+}
+
+// Not a <form>, which Enter would submit.
+export function FormFields(props: FormFieldsProps) {
+  const { idPrefix, schema, values, trans, nothing, onChange, onBlur } = props;
+  return (
+    <div className="labdl-form" onBlur={onBlur}>
+      <div className="labdl-fields">
+        {Object.entries(schema.properties ?? {}).map(([name, param]) => (
+          <Field
+            key={name}
+            id={`${idPrefix}_${name}`}
+            label={param.title ?? name}
+            param={param}
+            value={values[name]}
+            trans={trans}
+            nothing={nothing}
+            onChange={value => onChange(name, value)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const INPUTS = { text: TextParam, choice: Choice, switch: Switch };
+
+function Field({ label, ...props }: FieldProps & { label: string }) {
+  const { id, param, value } = props;
+  const kind = fieldKind(param);
+  // without a type nothing tells how a text would be read: the value of a traced call is shown as it is
+  if (kind === 'untyped' && value === undefined) {
+    return null;
+  }
+  const Input = kind === 'untyped' ? Value : INPUTS[kind];
+  return (
+    <div
+      className={`labdl-field ${kind === 'switch' ? 'labdl-mod-switch' : ''}`}
+    >
+      <label htmlFor={id} title={param.description}>
+        {label}
+      </label>
+      <Input {...props} />
+    </div>
+  );
+}
+
+function Switch({ id, value, onChange }: FieldProps) {
+  return (
+    <input
+      id={id}
+      type="checkbox"
+      checked={value === true}
+      onChange={event => onChange(event.target.checked)}
+    />
+  );
+}
+
+function Choice({ id, param, value, trans, onChange }: FieldProps) {
+  const choices = acceptsOf(param).values;
+  const at = choices.findIndex(choice => choice === value);
+  return (
+    <select
+      id={id}
+      className="labdl-input"
+      value={at}
+      onChange={event => onChange(choices[Number(event.target.value)])}
+    >
+      {at < 0 && <option value={-1}>{trans.__('choose…')}</option>}
+      {choices.map((choice, index) => (
+        <option key={index} value={index}>
+          {choice === null ? trans.__('none') : formatValue(choice)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Value({ id, value }: FieldProps) {
+  return <output id={id}>{formatValue(value)}</output>;
+}
