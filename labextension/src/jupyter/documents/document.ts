@@ -46,6 +46,14 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     }
   }
 
+  /** Whether there is something to save, in the state that pages share; JupyterLab has it from 4.6 on in YDocument itself. */
+  override get dirty(): boolean {
+    return this.ystate.get('dirty') === true;
+  }
+  override set dirty(value: boolean) {
+    this.transact(() => this.setState('dirty', value), false);
+  }
+
   getSource(): JSONValue {
     const reason = this._reason;
     const source: Source = {

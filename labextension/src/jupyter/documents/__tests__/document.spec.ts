@@ -1,5 +1,7 @@
 // Document model: serialization is lossless, and it is dirty exactly when a person has changed it.
 
+import { YDocument } from '@jupyter/ydoc';
+
 import type { GraphData } from '../../../editor';
 import { LabDLModel } from '../document';
 
@@ -50,6 +52,23 @@ test('a change, its undo and its redo make the document dirty, saving cleans it'
     expect(model.dirty).toBe(false);
   }
   expect(states).toEqual([true, false, true, false, true, false]);
+});
+
+test('a document of JupyterLab 4.4, whose YDocument knows no dirty state, has one', () => {
+  const own = Object.getOwnPropertyDescriptor(YDocument.prototype, 'dirty');
+  delete (YDocument.prototype as { dirty?: boolean }).dirty;
+  try {
+    const model = opened();
+    const states: unknown[] = [];
+    model.stateChanged.connect((_sender, { newValue }) =>
+      states.push(newValue)
+    );
+    model.graph.setParam('b', 'out_features', 12);
+    model.dirty = false;
+    expect(states).toEqual([true, false]);
+  } finally {
+    Object.defineProperty(YDocument.prototype, 'dirty', own ?? {});
+  }
 });
 
 test('saving is not an undo step', () => {
