@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "browser"))
 from conftest import CHROMIUM_ARGUMENTS, chromium_path, close_connection_errors
 
 PORT, TOKEN, BASE = 8888, "visitor", "/user/visitor/"
 ADDRESS = f"http://127.0.0.1:{PORT}{BASE}"
-LARGE, SMALL = {"width": 1440, "height": 900}, {"width": 720, "height": 450}
+LARGE, SMALL = ViewportSize(width=1440, height=900), ViewportSize(width=720, height=450)
 ACCURACY = 0.95
 SECONDS = 180.0  # for a server with one processor, or a part of one, to do a thing
 
@@ -104,8 +104,8 @@ def run_notebook(page: Page) -> None:
     page.keyboard.press("Control+Shift+c")
     page.locator(".lm-CommandPalette-input").fill("Run All Cells")
     page.locator(".lm-CommandPalette-item", has_text="Run All Cells").first.click()
-    last = page.locator(".jp-Notebook .jp-CodeCell").last
-    expect(last).to_contain_text("largest difference")
+    output = page.locator(".jp-Notebook .jp-CodeCell").last.locator(".jp-OutputArea-output")
+    expect(output).to_contain_text("largest difference")
     expect(page.locator(".jp-Notebook [data-mime-type='application/vnd.jupyter.stderr']")).to_have_count(0)
 
 

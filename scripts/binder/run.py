@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -48,27 +49,33 @@ def size(folder: Path) -> int:
     return sum(blocks for _, blocks in files)
 
 
+def processor_seconds() -> float:
+    """Seconds of processors that ended child processes have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Binder:
     """The folder of a visitor, the environment beside it, and a table of what the steps have cost."""
 
     def __init__(self, folder: Path, account: Account, pictures: Path):
         self.account, self.pictures = account, pictures
         self.repository, self.prefix = account.home, folder / "environment"
-        self.rows: list[tuple[str, float, float | None, float | None]] = []
+        self.rows: list[tuple[str, float, float | None, float | None, float | None]] = []
 
     def run(self, name: str, command: Sequence[str], limit: MemoryLimit | None = None) -> None:
         """Run a step as the account, under a limit if there is one, and note seconds, megabytes and peak memory."""
         print(f"{name}: {' '.join(command)}", flush=True)
         command = self.account.command(command)
-        start = time.monotonic()
+        start, processor = time.monotonic(), processor_seconds()
         subprocess.run(
             limit.command(command) if limit else command,
             cwd=self.repository,
             env=environment(self.account.home, self.prefix),
             check=True,
         )
-        seconds = time.monotonic() - start
-        self.rows.append((name, seconds, size(self.prefix) / MIB, limit and limit.peak / MIB))
+        seconds, used = time.monotonic() - start, processor_seconds() - processor
+        self.rows.append((name, seconds, used, size(self.prefix) / MIB, limit and limit.peak / MIB))
 
     def build(self) -> None:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(self.repository)], check=True)
@@ -76,7 +83,7 @@ class Binder:
         for folder in (self.repository, self.prefix):
             self.account.own(folder)
         version = (self.repository / "binder" / "runtime.txt").read_text().strip().removeprefix("python-")
-        self.run("environment", [f"python{version}", "-m", "venv", str(self.prefix)])
+        self.run("environment", [f"python{version}", "-m", "venv", "--upgrade-deps", str(self.prefix)])
         with memory_limit("labdl-build", MEMORY) as limit:
             self.run("postBuild", ["binder/postBuild"], limit)
 
@@ -90,17 +97,19 @@ class Binder:
             arguments = [str(self.repository), str(self.pictures), "--", *server]
             subprocess.run(["unshare", "--net", sys.executable, str(JOURNEY), *arguments], check=True)
             result = json.loads((self.pictures / "result.json").read_text())
-            self.rows += [(name, seconds, None, None) for name, seconds in result["seconds"].items()]
-            self.rows.append(("visit in all", sum(result["seconds"].values()), None, limit.peak / MIB))
+            self.rows += [(name, seconds, None, None, None) for name, seconds in result["seconds"].items()]
+            self.rows.append(("visit in all", sum(result["seconds"].values()), None, None, limit.peak / MIB))
             if limit.kills:
                 raise SystemExit(f"{limit.kills} processes were ended for their memory.")
         return result["accuracy"]
 
     def table(self) -> str:
-        rows = [f"{'step':24} {'seconds':>8} {'environment':>12} {'peak memory':>12}"]
-        for name, seconds, megabytes, peak in self.rows:
-            cells = [f"{value:,.0f} MB" if value is not None else "" for value in (megabytes, peak)]
-            rows.append(f"{name:24} {seconds:8.1f} {cells[0]:>12} {cells[1]:>12}")
+        heads = ("seconds", "of processors", "environment", "peak memory")
+        rows = [f"{'step':24}" + "".join(f"{head:>15}" for head in heads)]
+        for name, seconds, processor, *sizes in self.rows:
+            cells = [f"{seconds:.1f}", "" if processor is None else f"{processor:.1f}"]
+            cells += ["" if value is None else f"{value:,.0f} MB" for value in sizes]
+            rows.append(f"{name:24}" + "".join(f"{cell:>15}" for cell in cells))
         return "\n".join(rows)
 
 
