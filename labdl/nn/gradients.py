@@ -147,7 +147,13 @@ class _CustomBackward:
     def _convert(self, backend, gradient, tensor, key: str | None):
         """A gradient as a tensor of the backend, with the shape and the floating-point dtype of what it is for."""
         if not isinstance(gradient, backend.tensor_types()):
-            gradient = backend.tensor(np.asarray(gradient))
+            array = np.asarray(gradient)
+            if array.dtype.kind not in "biufc":
+                raise GradientError(
+                    f"the backward function of {type(self.module).__name__} gives tensors or arrays of numbers, "
+                    f"received {gradient!r:.80} for {'an input' if key is None else repr(key)}"
+                )
+            gradient = backend.tensor(array)
         self._check_shape(gradient, tensor, key)
         own, wanted = (backend.spec_of(t).dtype for t in (gradient, tensor))
         return ops.astype(gradient, wanted) if own != wanted and "float" in own and "float" in wanted else gradient

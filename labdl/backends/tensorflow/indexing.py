@@ -103,8 +103,10 @@ def _multiply_at(x, places, updates):
     """Product of the updates of each element: TensorFlow has no scattered product."""
     shape = tf.shape(x, tf.int64)
     steps = tf.math.cumprod(shape, exclusive=True, reverse=True)
-    flat = tf.reshape(tf.reduce_sum(places * steps, -1), (-1,))
-    factors = product_of_segments(tf.reshape(updates, (-1,)), flat, tf.size(x, tf.int64))
+    count = tf.size(x, tf.int64)
+    beyond = tf.reduce_any(tf.logical_or(places < 0, places >= shape), -1)  # would be a place in another row
+    flat = tf.reshape(tf.where(beyond, count, tf.reduce_sum(places * steps, -1)), (-1,))
+    factors = product_of_segments(tf.reshape(updates, (-1,)), flat, count)
     return x * tf.reshape(factors, shape)
 
 

@@ -11,7 +11,9 @@ from labdl.backends.tensorflow.dtypes import INTEGERS, number
 
 def _rows(function):
     def call(x, segment_ids, segments):
-        return function(x, positions(segment_ids, segments), segments)
+        ids = positions(segment_ids, segments)
+        # TensorFlow drops rows of negative segments, and refuses those beyond the last one
+        return function(x, tf.where(ids < 0, tf.cast(segments, tf.int64), ids), segments)
 
     return call
 

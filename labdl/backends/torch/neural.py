@@ -59,6 +59,8 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
 
 
 def layer_norm(x, scale, offset, epsilon=1e-5):
+    if epsilon < 0:  # which PyTorch takes
+        raise ValueError("a negative epsilon")  # the declaration of the option says the rest
     return F.layer_norm(x, scale.shape, scale, offset, epsilon)
 
 

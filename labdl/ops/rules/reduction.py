@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from labdl.ops.rules.elementwise import float_of, real_of
 from labdl.ops.rules.traits import layout
 from labdl.spec import INTEGERS, Spec, normal_axes, show
@@ -59,7 +61,10 @@ QUANTILE_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 def quantile(x, q, axis=None, keepdims=False, *, method="linear") -> Spec:
     many = isinstance(q, list | tuple)
-    if (many and not q) or any(not 0 <= p <= 1 for p in (q if many else [q])):
+    shares = q if many else [q]
+    if not all(isinstance(p, int | float | np.number) for p in shares):
+        raise TypeError(f"quantile wants q as a number or a list of numbers, received {q!r:.80}")
+    if not shares or any(not 0 <= p <= 1 for p in shares):
         raise ValueError(f"quantile wants q from 0 to 1, received {q}")
     if not isinstance(axis, int | None):
         raise ValueError(f"quantile wants one axis, or None for all, received axis={axis}")

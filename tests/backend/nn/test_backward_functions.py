@@ -109,3 +109,10 @@ def test_a_number_is_no_gradient(backend):
     layer.register_backward_function(lambda gradient, x: 1.0)
     with pytest.raises(GradientError, match=r"gives a gradient of shape \(\) for an input of shape \(2, 3\)"):
         backend.gradients(lambda v: ops.sum(layer(v)), [backend.tensor(ARRAYS[0])])
+
+
+def test_a_text_is_no_gradient(backend):
+    layer = nn.Linear(3).build((None, 3), backend=backend.name)
+    layer.register_backward_function(lambda gradient, x: "x")
+    with pytest.raises(GradientError, match="Linear gives tensors or arrays of numbers, received 'x' for an input"):
+        backend.gradients(lambda v: ops.sum(layer(v)), [backend.tensor(ARRAYS[0])])

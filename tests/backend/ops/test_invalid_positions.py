@@ -63,3 +63,41 @@ def test_counts_beyond_memory(backend):
         ops.bincount(backend.tensor(np.array([1])), minlength=2**40)
     with pytest.raises(MemoryError, match="bincount"):
         ops.bincount(backend.tensor(np.array([1, 2**40])))
+
+
+# n positions on the first axis of x, of two axes; NumPy counts -n to -1 from the end
+ROWS = {
+    "take": lambda x, at: ops.take(x, at),
+    "getitem": lambda x, at: ops.getitem(x, at),
+    "take_along_axis": lambda x, at: ops.take_along_axis(x, ops.expand_dims(at, 1), axis=0),
+    "gather_nd": lambda x, at: ops.gather_nd(x, ops.expand_dims(at, 1)),
+    "scatter_nd": lambda x, at: ops.scatter_nd(ops.expand_dims(at, 1), x, (3, 2)),
+    "index_add": lambda x, at: ops.index_add(x, at, x),
+    **{
+        f"scatter_{how}": lambda x, at, how=how: ops.scatter(x, ops.expand_dims(at, 1), x, 0, reduce=how)
+        for how in (None, "add", "multiply", "max", "min")
+    },
+    **{
+        f"scatter_{how}_columns": lambda x, at, how=how: ops.scatter(
+            ops.permute_dims(x, (1, 0)), ops.expand_dims(at, 0), ops.permute_dims(x, (1, 0)), 1, reduce=how
+        )
+        for how in (None, "add", "multiply", "max", "min")
+    },
+    **{
+        f"segment_{kind}": lambda x, at, kind=kind: getattr(ops, f"segment_{kind}")(x, at, 3)
+        for kind in ("sum", "mean", "prod", "max", "min")
+    },
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_beyond_both_ends(name, backend):
+    x = np.arange(1.0, 7.0, dtype="float32").reshape(3, 2)
+    tensor = backend.tensor(x)
+    for place in (2, -1, -3):
+        at = np.array([0, place, 1])
+        if place == -1 or "scatter" not in name:
+            np.testing.assert_allclose(read(ROWS[name](tensor, backend.tensor(at))), ROWS[name](x, at))
+    for place in (3, -4, -7, 2**33, -(2**33), 2**62, -(2**62)):
+        with pytest.raises(REFUSED):
+            read(ROWS[name](tensor, backend.tensor(np.array([0, place, 1]))))

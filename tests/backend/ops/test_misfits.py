@@ -100,3 +100,11 @@ def test_a_position_outside_of_a_tensor(name, args, backend):
         with pytest.raises((IndexError, ValueError)):
             getattr(labdl.ops, name)(*tensors)
         labdl.ops.add(*tensors[:1] * 2)
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_shares_of_quantiles_are_numbers(shape, name, backend):
+    x, q = (native(np.full(s, 0.5), backend.name) for s in ((3,), shape))
+    with pytest.raises(TypeError, match="quantile wants q as a number or a list of numbers, received"):
+        getattr(labdl.ops, name)(x, q)
