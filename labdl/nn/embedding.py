@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from labdl import ops
 from labdl.nn.initializers import read
@@ -24,6 +24,8 @@ class Embedding(Module):
 
     The vector at ``padding_index`` is initialized to zero and not trained. Semantics: torch.nn.Embedding.
     """
+
+    index_limit: ClassVar[str] = "size"  # the setting that the indices stay below
 
     size: Count
     features: Count
@@ -58,6 +60,8 @@ class EmbeddingBag(Module):
 
     The optional ``weights`` (..., bag) multiply the vectors of a sum. Semantics: torch.nn.EmbeddingBag.
     """
+
+    index_limit: ClassVar[str] = "size"
 
     size: Count
     features: Count

@@ -14,6 +14,7 @@ from labdl.display import model_mimebundle, model_widget
 from labdl.errors import ConfigError, ModelError
 from labdl.interop.key_map import Keys
 from labdl.nn import build, gradients, state_dict, trainable
+from labdl.nn.failing_layer import name_failing_layer
 from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.parameter import Parameter
@@ -126,6 +127,10 @@ class Module:
             self.__dict__["_called"] = inputs, options  # for `backward`
         try:
             return forward(*inputs, **options)
+        except (ValueError, TypeError) as error:
+            if self._ready:
+                name_failing_layer(self, error)
+            raise
         finally:
             scope.on = False
 

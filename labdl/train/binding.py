@@ -10,7 +10,7 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.data import Loader
-from labdl.errors import ModelError
+from labdl.errors import ConfigError, ModelError
 from labdl.nn.input_arrays import build_for
 from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
@@ -20,7 +20,7 @@ from labdl.train.conversion import Conversion
 from labdl.train.data_adapter import map_structure
 from labdl.train.device_prefetch import prefetch_for
 from labdl.train.loaders import first_batch
-from labdl.train.named_inputs import place_named, takes_by_name
+from labdl.train.named_inputs import describe_inputs, place_named, takes_by_name
 from labdl.train.optimizers import BoundOptimizer
 from labdl.train.output_losses import OutputLosses
 from labdl.train.phases import Phase, check_phases
@@ -83,7 +83,7 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
         inputs = x if type(x) is tuple or takes_by_name(model, x) else (x,)
         if not all(isinstance(a, np.ndarray) for a in (inputs.values() if isinstance(inputs, Mapping) else inputs)):
             raise ModelError(
-                f"the model is not built, and its inputs cannot be derived from {type(x).__name__}: call "
+                f"the model is not built, and its inputs cannot be derived from {describe_inputs(model, x)}: call "
                 "model.build((None, ...)) first"
             )
         build_for(model, inputs, backend=context.backend, seed=context.seed)
@@ -123,11 +123,13 @@ def convert(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[A
     if state.bound_to != binding_key():
         prepare(context, state, x, y)
     if type(x) is dict and not context.overridden & {"forward", "phases"}:
+        if not takes_by_name(context.model, x):
+            raise ConfigError(f"the inputs are {describe_inputs(context.model, x)}: name the entries so")
         x = place_named(context.model, x)
     conversion: Conversion = state.conversion  # type: ignore[assignment]
     x, y = conversion(x, y)
     if not conversion.checked:
-        conversion.check(y)
+        conversion.check(x, y)
     return x, y
 
 

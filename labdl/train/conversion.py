@@ -18,6 +18,7 @@ from labdl.nn.signature import given_inputs
 from labdl.spec import Spec
 from labdl.train.broadcasting import aligned_ranks
 from labdl.train.data_adapter import NestedDataset, flatten, map_structure
+from labdl.train.index_limits import IndexLimit, check_indices, index_limits
 from labdl.train.output_losses import OutputLosses
 from labdl.train.weighted_loss import plain_loss, weighs_samples
 
@@ -39,13 +40,15 @@ class Conversion:
         self.model = context.model
         self._weighs_samples = weighs_samples(context.loss_function)
         self.inputs: tuple[Spec | None, ...] | None = None
+        self._limits: dict[int, IndexLimit] = {}
         self.rule = TargetRule(loss=context.loss_name)
         self._fits: Any = None  # dtypes and shapes of the last batch that needed no conversion
         self.checked = False  # the targets of the coming batches are those of a data set that was checked as a whole
         if not context.overridden & {"forward", "phases"} and context.model._input_specs is not None:
             self.inputs = tuple(spec for _, spec in given_inputs(context.model))
             self.rule = _target_rule(context)
-        self.check = _accept if "loss" in context.overridden else _target_check(context, self.rule)
+            self._limits = index_limits(context.model)
+        self._check_targets = _accept if "loss" in context.overridden else _target_check(context, self.rule)
         self._width = next((s.dtype for s in self.inputs or () if s and s.dtype == "float64"), "float32")
 
     def __call__(self, x: Any, y: Any) -> tuple[Any, Any]:
@@ -81,7 +84,7 @@ class Conversion:
         if not text and not self.covers(data):
             return data
         x, y = self(x, y)
-        self.check(y)
+        self.check(x, y)
         after = flatten((x, y))[0]
         if all(a is b for a, b in zip(before, after, strict=True)):
             return data
@@ -101,6 +104,12 @@ class Conversion:
     def key(self) -> Any:
         """Equal for two conversions with the same results."""
         return self.inputs, self.rule, self._weighs_samples
+
+    def check(self, x: Any, y: Any) -> None:
+        """Raise ConfigError for targets that the loss does not take, and for indices beyond the table of a layer."""
+        self._check_targets(y)
+        if self._limits:
+            check_indices(x, self._limits)
 
     # -- inside
 

@@ -125,6 +125,9 @@ class StackedDataset:
         return leaves, structure
 
 
+_DATASETS = (Dataset, IterableDataset, ArrayDataset, NestedDataset, StackedDataset, Loader)
+
+
 def as_dataset(value: Any, name: str = "data") -> Any:
     """Convert to a data set that returns batches: an `ArrayDataset`, or a pair (x, y) of arrays, tuples or dictionaries.
 
@@ -152,6 +155,11 @@ def as_dataset(value: Any, name: str = "data") -> Any:
         return value
     if isinstance(value, Dataset):
         return value if value.gathers or isinstance(value, SupervisedDataset) else value.as_supervised()
+    if isinstance(value, tuple | list) and value and all(isinstance(part, _DATASETS) for part in value):
+        raise ConfigError(
+            f"{name} wants one data set, received {len(value)} in a {type(value).__name__}, as data.digits() returns them: "
+            "write train, test = data.digits() and fit(train, validation=test)"
+        )
     if isinstance(value, tuple) and len(value) == 2:
         value = as_inputs(value[0], _length(value[1])), value[1]
         plain = not any(isinstance(v, tuple | Mapping) or v is None for v in value)

@@ -12,6 +12,7 @@ from labdl.nn.module import Module
 from labdl.nn.signature import given_inputs
 from labdl.train.binding import binding_key, convert, convert_dataset, prepare, prepare_for
 from labdl.train.data_adapter import flatten, read, size_of
+from labdl.train.data_validation import check_data
 from labdl.train.loaders import as_loader, check_evaluation_data, dataset_of
 from labdl.train.logged_values import means_of
 from labdl.train.loss_function import Objective
@@ -44,6 +45,7 @@ def evaluate(
     prepare_for(context, state, dataset)
     dataset = convert_dataset(context, state, dataset)
     covered = state.conversion is None or not state.conversion.checked or state.conversion.covers(dataset_of(dataset))
+    check_data(context, dataset_of(dataset))
     was_training = model.training
     metrics = {
         name: metric.fresh() for name, metric in context.metrics.items()
@@ -63,7 +65,7 @@ def evaluate(
             for batch in batches:
                 x, y = convert(context, state, *methods.preprocess(batch))
                 if not covered:
-                    state.conversion.check(y)  # type: ignore[union-attr]
+                    state.conversion.check(x, y)  # type: ignore[union-attr]
                 values, output = evaluate_batch(context, state, x, y)
                 if monitor is not None:
                     monitor.update(x, y, output, seen)

@@ -133,6 +133,12 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]] | None
         if isinstance(given, Mapping):
             settings = {str(key): v for key, v in given.items() if key != "name"}
             value = given.get("name")
+            if not isinstance(value, str):
+                raise ConfigError(
+                    f"metrics has the dictionary {given!r:.80}, which wants the name of a metric, "
+                    '{"name": "top_k_accuracy", "k": 5}; metrics of a model with several outputs are one dictionary, '
+                    'metrics={"label": ["accuracy"]}'
+                )
         refuse_class(value, "metrics")
         value = METRIC_ALIASES.get(value, value) if isinstance(value, str) else value
         if isinstance(value, str) and value in METRICS:

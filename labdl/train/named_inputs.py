@@ -37,6 +37,15 @@ def takes_by_name(model: Module, x: Any) -> bool:
     return isinstance(x, Mapping) and {*(_names_of_inputs(x, model) or ())} == x.keys()
 
 
+def describe_inputs(model: Module, x: Any) -> str:
+    """What the inputs are, for an error: of a dictionary its entries, and the inputs that the model has."""
+    if not isinstance(x, Mapping):
+        return type(x).__name__
+    names = [a.name for a in model._arguments()] if model.unbuilt else [name for name, _ in given_inputs(model)]
+    entries = ", ".join(map(repr, x))
+    return f"a dictionary with {entries}, the forward of the model takes {', '.join(map(repr, names)) or 'no names'}"
+
+
 def _names_of_inputs(batch: Mapping[str, Any], model: Module) -> list[str] | None:
     """The entries that are inputs of the model, in its order; None if one that it needs is missing, or if there is none.
 

@@ -115,4 +115,7 @@ class OutputMetric(Metric):
             return value[self.output] if isinstance(value, Mapping) else value[int(self.output)]
         except (KeyError, ValueError, IndexError, TypeError):
             found = f"the parts {', '.join(map(str, value))}" if isinstance(value, Mapping) else "no parts by name"
-            raise ConfigError(f"the metric {self.name} is of the output {self.output}, there are {found}") from None
+            raise ConfigError(
+                f"the metric {self.name} is of the output {self.output}, there are {found}: name an output, or "
+                f"write metrics=[{self.metric.name!r}] for the only one"
+            ) from None

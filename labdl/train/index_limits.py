@@ -1,0 +1,60 @@
+"""Indices that go from an input of a model straight into a table, such as that of an Embedding, and their check."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labdl.errors import ConfigError
+from labdl.graph import as_graph
+from labdl.nn.module import Module
+from labdl.nn.signature import given_inputs
+
+
+class IndexLimit(NamedTuple):
+    """A layer that takes indices below ``size``."""
+
+    layer: str
+    size: int
+
+
+def index_limits(model: Module) -> dict[int, IndexLimit]:
+    """The limits of the inputs of a built model, by their places; those that pass through other layers first have none.
+
+    Layers declare them by ``index_limit``, the name of the setting with the number of rows of their table.
+    """
+    tables = {name: m for name, m in model.named_modules() if hasattr(m, "index_limit")}
+    if not tables or not any("int" in spec.dtype for _, spec in given_inputs(model)):
+        return {}
+    try:
+        graph = as_graph(model)
+    except Exception:  # a forward of the user may raise anything when traced: its indices are not checked
+        return {}
+    places = {node: place for place, node in enumerate(graph.inputs())}
+    limits: dict[int, IndexLimit] = {}
+    for edge in graph.edges.values():
+        layer = tables.get(graph.nodes[edge.target].name)
+        if edge.source in places and layer is not None and edge.target_port == "x":
+            limit = IndexLimit(
+                f"{graph.nodes[edge.target].name} ({type(layer).__name__})", getattr(layer, layer.index_limit)
+            )
+            before = limits.get(places[edge.source])
+            limits[places[edge.source]] = limit if before is None or limit.size < before.size else before
+    return limits
+
+
+def check_indices(inputs: Any, limits: dict[int, IndexLimit]) -> None:
+    """Raise ConfigError for an index that the table of a layer does not have."""
+    arrays = inputs if type(inputs) is tuple else (inputs,)
+    for place, limit in limits.items():
+        array = arrays[place] if place < len(arrays) else None
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu" or not array.size:
+            continue
+        lowest, highest = array.min(), array.max()
+        if lowest < 0 or highest >= limit.size:
+            raise ConfigError(
+                f"the inputs are indices from {lowest} to {highest}, the layer {limit.layer} has rows for 0 to "
+                f"{limit.size - 1}: "
+                f"{'give it size=' + str(highest + 1) if lowest >= 0 else 'number the tokens from 0'}"
+            )
