@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from labdl.train.optimizers import Optimizer
     from labdl.train.schedules import Schedule
     from labdl.train.swa import SWA
+    from labdl.train.validation_split import ValidationFrom
 
 ClassWeight = Mapping[int, float] | Mapping[str, float] | Sequence[float] | np.ndarray | Literal["balanced"]
 
@@ -32,6 +33,7 @@ class TrainingOptions(TypedDict, total=False):
     validation: Any
     validation_data: Any
     validation_split: float | None
+    validation_from: ValidationFrom | None
     epochs: int | None
     batch_size: int | None
     shuffle: bool | None
@@ -91,6 +93,7 @@ class RaceOptions(StepOptions, total=False):
     learning_rate: float | None
     class_weight: ClassWeight | None
     validation_split: float | None
+    validation_from: ValidationFrom | None
 
 
 class SweepOptions(RaceOptions, total=False):

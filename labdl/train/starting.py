@@ -24,7 +24,7 @@ from labdl.train.monitored import check_monitors
 from labdl.train.preparation import prepare_training
 from labdl.train.progress import Progress
 from labdl.train.sample_weight import check_sample_weight
-from labdl.train.validation_split import split_validation
+from labdl.train.validation_split import ValidationFrom, split_validation
 
 if TYPE_CHECKING:
     from labdl.train.checkpoint import Checkpoint
@@ -40,6 +40,7 @@ def start_loop(
     *,
     validation: Any = None,
     validation_split: float | None = None,
+    validation_from: ValidationFrom | None = None,
     epochs: int | None = None,
     batch_size: int | None = None,
     shuffle: bool | None = None,
@@ -71,16 +72,19 @@ def start_loop(
     name_text_labels(context, dataset_of(train))
     if sample_weight is not None:
         sample_weight = check_sample_weight(context, train, sample_weight)
+    path = checkpoints.checkpoint_to_resume(resume, kept)
+    recorded = None if state.document is None else state.document.progress
+    former = recorded if path is None else checkpoints.read_progress(path)
     if validation_split:
-        train, validation = split_validation(train, validation_split)
-        sample_weight = None if sample_weight is None else sample_weight[: len(train)]
+        seed = _seed(context) if former is None else former.seed
+        train, validation, rows = split_validation(
+            train, validation_split, context.loss_function, seed, validation_from
+        )
+        sample_weight = None if sample_weight is None else sample_weight[rows]
     else:
         validation = settings.val_dataset if validation is None else as_dataset(validation, "validation")
     if limits.val_batches is None:
         check_evaluation_data(validation)
-    path = checkpoints.checkpoint_to_resume(resume, kept)
-    recorded = None if state.document is None else state.document.progress
-    former = recorded if path is None else checkpoints.read_progress(path)
     defaults = _default_options(settings, former)
     train = for_training(
         train,
@@ -195,9 +199,13 @@ def _initial_progress(
     A step is an update: its batch consists of ``accumulate`` batches.
     """
     accumulate = context.settings.accumulate
-    seed = context.seed if context.seed is not None else dispatch.current_seed() or 0
-    loader = limits.loader(train, batch_size * accumulate, bool(shuffle), int(seed))
+    loader = limits.loader(train, batch_size * accumulate, bool(shuffle), _seed(context))
     steps, size = limits.steps(loader), loader.batch_size
     samples = loader.samples if steps == len(loader) else min(loader.samples, steps * size)
     set_batch_size(state, min(size // accumulate, samples))
     return Progress(samples, size, loader.shuffle, loader.seed), steps
+
+
+def _seed(context: TrainContext) -> int:
+    """The seed of a training: that of the trainer, or of `labdl.seed`."""
+    return int(context.seed if context.seed is not None else dispatch.current_seed() or 0)

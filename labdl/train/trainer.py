@@ -250,8 +250,9 @@ class Trainer:
         data sets and streams of known length train without it.
         x and y are arrays, lists or frames of pandas, and are converted once (see `labdl.data.conversion`): inputs to the
         dtype of the model, text labels to classes whose names are kept as ``model.class_names``, targets (N,) to an output
-        (N, 1). ``validation_split``, in place of ``validation``, is the share of the samples at the end, before shuffling,
-        that is held back for validation. ``class_weight`` multiplies the loss of each training sample by the weight of its
+        (N, 1). ``validation_split``, in place of ``validation``, is the share of the samples that is held back for validation:
+        for a loss of labels samples drawn by the seed, of each class its share, for others the last ones; ``validation_from``
+        "shuffled" or "last", as in Keras, chooses. ``class_weight`` multiplies the loss of each training sample by the weight of its
         class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those left out, a sequence of one for each class, or "balanced"
         for weights inverse to the frequencies; the mean divides by the number of samples. ``sample_weight`` are weights (N,)
         of the samples of x and y; they multiply those of the classes. Both weight the loss of the training alone, not metrics
@@ -494,7 +495,7 @@ class Trainer:
 
         ``fit(dataset)`` or ``fit(x, y)``. The keywords are those of `events`, the most used ones:
 
-        - ``validation``: data of the same kinds, or ``validation_split``: the share of the last samples, by default none
+        - ``validation``: data of the same kinds, or ``validation_split``: a share of the samples, by default none
         - ``epochs``, ``batch_size``, ``shuffle``: by default those of the trainer, 1, 32 and True
         - ``steps_per_epoch``: the number of steps in an epoch, by default a pass over the data
         - ``class_weight``: weights of the classes, or "balanced"; ``sample_weight``: weights of the samples

@@ -179,7 +179,11 @@ def race(
         "shuffle": shuffle,
         "health": 0,
         "group": target.name,
-        **{name: trainers.pop(name) for name in ("class_weight", "validation_split") if name in trainers},
+        **{
+            name: trainers.pop(name)
+            for name in ("class_weight", "validation_split", "validation_from")
+            if name in trainers
+        },
     }
     exchange = tempfile.TemporaryDirectory(prefix="labdl-race-", ignore_cleanup_errors=True)
     try:

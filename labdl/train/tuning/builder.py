@@ -24,6 +24,7 @@ _TRAINING = (
     "class_weight",
     "sample_weight",
     "validation_split",
+    "validation_from",
 )  # arguments of `Trainer.events`
 PER_TRIAL = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")
 
