@@ -68,7 +68,7 @@ def _message(error: Exception) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="labdl", description="Inspect, convert and export model files, and follow training runs."
+        prog="labdl", description="Inspect, convert and export model files, train, and follow training runs."
     )
     parser.add_argument("--version", action="version", version=f"labdl {labdl.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -122,9 +122,40 @@ def _parser() -> argparse.ArgumentParser:
     conformance.add_argument("--strict", action="store_true", help="count missing features as failures")
     conformance.set_defaults(run=_conformance)
 
+    _add_training(commands)
     runs.add(commands, control.append)
     doctor.add(commands)
     return parser
+
+
+def _add_training(commands: argparse._SubParsersAction) -> None:
+    train = commands.add_parser(
+        "train",
+        help="train a model with the settings of a file",
+        description="Train a model with the settings of a file: those of labdl.Trainer, and model, the name of a zoo model, "
+        "{name: ..., classes: 10} or a .labdl file. The run is recorded in its folder, with the parameters as model.npz. The "
+        "exit status is 0 where the training ended, 1 after an error, 2 for wrong usage and 130 after Ctrl-C, which ends it "
+        "after its step.",
+    )
+    train.add_argument("config", type=Path, help="settings (.yaml, .yml or .json)")
+    train.add_argument(
+        "--set",
+        dest="changes",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change a setting, such as epochs=5 or optimizer.learning_rate=0.01; may be repeated",
+    )
+    train.add_argument("--folder", type=Path, help="the folder of the run (default: output_dir, or a new one in runs)")
+    train.add_argument("--resume", action="store_true", help="go on from the latest checkpoint, if there is one")
+    train.add_argument("--no-progress", dest="progress", action="store_false", help="do not show the progress")
+    train.set_defaults(run=_train)
+
+
+def _train(options) -> int:
+    from labdl.train.command import run  # imported lazily: the other commands need no training
+
+    return run(options)
 
 
 # -- check

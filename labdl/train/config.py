@@ -269,7 +269,7 @@ def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
         raise ConfigError(f"config wants a .json, .yaml or .yml file, received {file.name!r}")
     text = read_file(file, _LARGEST, "file of settings")
     try:
-        settings = loads(text) if file.suffix == ".json" else _parse_yaml(text.decode())
+        settings = loads(text) if file.suffix == ".json" else parse_yaml(text.decode())
     except ValueError as error:
         raise FileFormatError(f"{file} cannot be read: {error}") from None
     if not isinstance(settings, dict):
@@ -277,7 +277,8 @@ def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     return settings
 
 
-def _parse_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
+    """Read a document of YAML, in which 1e-3 is a number. Raises ValueError."""
     import yaml
 
     class Loader(yaml.SafeLoader):
