@@ -1,15 +1,16 @@
-"""Write docs/operators.md: every operator, each framework's own name for it, and what was evened out.
+"""Write docs/operators.md: every operator, the calls of each framework that compute it, and what was evened out.
 
-Everything is read from the code: the sentence from the operator's docstring, the framework's names from the backend's
-source, the differences from the docstrings of the backend's functions. `python scripts/operator_table.py [file]`.
+The sentence is that of the operator's docstring, the calls are recorded while it computes a sample, the differences are
+docstrings of the backend's functions. `python scripts/operator_table.py [file]`.
 """
 
 import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+
+from operator_calls import SHOWN, recorded_calls
 
 import labdl
 from labdl import framework_info, ops
@@ -20,25 +21,17 @@ BACKENDS = ("torch", "tensorflow", "paddle", "mindspore")
 
 
 class Source:
-    """The definitions of a backend's folder, and what their names stand for."""
+    """The docstrings of the definitions of a backend's folder."""
 
     def __init__(self, backend):
-        self.backend = backend
         self.nodes: dict[str, ast.AST] = {}
         self.docs: dict[str, str] = {}
-        self.aliases: dict[str, str] = {}
         for file in sorted(Path(backend.__file__).parent.glob("*.py")):
             for node in ast.parse(file.read_text()).body:
                 self._read(node)
 
     def _read(self, node) -> None:
-        if isinstance(node, ast.Import):
-            self.aliases.update(
-                {a.asname or a.name.split(".")[0]: a.name if a.asname else a.name.split(".")[0] for a in node.names}
-            )
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("labdl"):
-            self.aliases.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
-        elif isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef):
             self.nodes[node.name] = node
             self.docs[node.name] = ast.get_docstring(node) or ""
         elif isinstance(node, ast.Assign):
@@ -50,28 +43,6 @@ class Source:
             for inner in node.body:
                 self._read(inner)
 
-    def natives(self, name: str, seen: frozenset[str] = frozenset()) -> list[str]:
-        """Dotted names of the framework's functions that a definition uses, its own helpers followed."""
-        node = self.nodes.get(name)
-        if node is None or name in seen:
-            return []
-        found: list[str] = []
-        local: list[str] = []
-        for dotted in _dotted(node):
-            root, _, rest = dotted.partition(".")
-            if root in self.aliases:
-                full = f"{self.aliases[root]}.{rest}" if rest else self.aliases[root]
-                if self._is_function(full):
-                    found.append(full)
-            elif not rest and root in self.nodes:
-                local.append(root)
-            elif rest and rest in self.nodes:
-                local.append(rest)  # another file of the folder
-        if not found:
-            for helper in local:
-                found += self.natives(helper, seen | {name})
-        return list(dict.fromkeys(found))
-
     def doc(self, name: str) -> str:
         """The sentence about a definition, or about what the function that made it gives."""
         if self.docs.get(name):
@@ -81,16 +52,6 @@ class Source:
         made = self.nodes.get(maker.id) if isinstance(maker, ast.Name) else None
         inner = [n for n in getattr(made, "body", ()) if isinstance(n, ast.FunctionDef)]
         return (ast.get_docstring(inner[-1]) or "") if inner else ""
-
-    def _is_function(self, full: str) -> bool:
-        parts = full.split(".")
-        if parts[0] != self.backend.namespaces[0].__name__.split(".")[0]:
-            return False
-        value = sys.modules.get(parts[0])
-        for part in parts[1:]:
-            value = getattr(value, part, None)
-        plain = isinstance(value, type) and not full.rsplit(".", 1)[0].endswith(("operations", "P"))
-        return callable(value) and not plain and "dtype" not in type(value).__name__.lower()
 
 
 def _part(value, index: int):
@@ -102,38 +63,26 @@ def _part(value, index: int):
     return value
 
 
-def _dotted(node) -> Iterator[str]:
-    for child in ast.walk(node):
-        if isinstance(child, ast.Attribute):
-            parts, at = [child.attr], child.value
-            while isinstance(at, ast.Attribute):
-                parts, at = [at.attr, *parts], at.value
-            if isinstance(at, ast.Name):
-                yield ".".join([at.id, *parts])
-        elif isinstance(child, ast.Name):
-            yield child.id
-
-
-def cell(backend, source: Source, entry) -> str:
-    if hasattr(backend.operators, entry.name):
-        natives = source.natives(entry.name)
-        return ", ".join(f"`{n}`" for n in natives[:3]) or "own"
-    if entry.composite:
+def cell(backend, entry, calls: list[str]) -> str:
+    if entry.composite and not hasattr(backend.operators, entry.name):
         return "composite"
-    for namespace in backend.namespaces:
-        if callable(getattr(namespace, entry.name, None)):
-            return f"`{namespace.__name__}.{entry.name}`"
-    return "missing"
+    if not calls:
+        return "its argument"
+    rest = len(calls) - SHOWN
+    return ", ".join(f"`{name}`" for name in calls[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def table() -> str:
     backends = {name: labdl.backends.get(name) for name in framework_info.in_load_order(framework_info.TRAINING)}
     sources = {name: Source(backend) for name, backend in backends.items()}
+    calls = {name: recorded_calls(backend) for name, backend in backends.items()}
     lines = [
         "# Operators",
         "",
         f"{len(OPERATORS)} operators, each with one name, one parameter list and one meaning on every backend. For each the",
-        "framework's own function; *composite* is written with other operators, *own* with the backend's plain arithmetic.",
+        "calls of the framework that compute its first sample, as recorded, without those that arrange axes, dtypes and",
+        "constants; `tf.raw_ops` and `paddle._C_ops` are the kernels behind the functions of TensorFlow and PaddlePaddle.",
+        "*composite*: written with other operators; *its argument*: nothing to compute.",
         "Functions that take functions, and those that create tensors, are [below](#functions).",
         "Made by `python scripts/operator_table.py`; a test compares it.",
         "",
@@ -153,7 +102,7 @@ def table() -> str:
         notes = []
         for entry in entries:
             sentence = (entry.body.__doc__ or "").strip().splitlines()[0].replace("|", "\\|")
-            cells = [cell(backends[b], sources[b], entry) for b in BACKENDS]
+            cells = [cell(backends[b], entry, calls[b][entry.name]) for b in BACKENDS]
             lines.append(f"| `{entry.name}{_parameters(entry)}` | {sentence} | {' | '.join(cells)} |")
             for b in BACKENDS:
                 own = hasattr(backends[b].operators, entry.name)

@@ -12,6 +12,7 @@ from tensorflow.python.framework import op_callbacks, op_def_registry, ops
 
 from labdl.backends.protocol.call_recorder import SourceWords
 from labdl.backends.tensorflow.facts import FACTS
+from labdl.errors import ModelError
 
 _ASSIGNS = {"AssignVariableOp": ".assign", "AssignAddVariableOp": ".assign_add", "AssignSubVariableOp": ".assign_sub"}
 _READS = ("numpy", "__bool__", "__float__", "__int__", "__index__", "__array__")
@@ -47,6 +48,8 @@ def _words(op_type: str) -> frozenset:
 def _arguments_by_name(op_type: str, inputs: list, outputs: list, settings: dict):
     """Arguments by name and results, lists of tensors as lists."""
     definition = op_def_registry.get(op_type)
+    if definition is None:
+        raise ModelError(f"the model runs {op_type}, a function that TensorFlow has compiled and that has no source")
 
     def take(arguments, tensors):
         for arg in arguments:
