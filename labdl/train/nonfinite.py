@@ -18,6 +18,7 @@ from labdl.train.binding import convert
 from labdl.train.data_adapter import flatten, read
 from labdl.train.monitor.activations import layer_names, layer_of, observe_calls
 from labdl.train.nonfinite_origin import GradientTracker, Origin, OriginTracker
+from labdl.train.precision import describe_skips
 from labdl.train.train_step import objective, phase_gradients, train_step
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class NonFiniteCheck:
         name, step = self._broken_parameter(), self.progress.step
         if name is not None:
             raise self._restore(self._search(step) or self._update_error(step, name))
+        if self.progress.epochs is not None and self.progress.epoch + 1 >= self.progress.epochs:
+            for phase in self.state.phases:
+                if phase.scaler is not None and phase.scaler.skipped_in_a_row and not phase.optimizer.step:
+                    raise GradientError(describe_skips(phase.optimizer.names[0], phase.scaler))
 
     def _restore(self, error: LabDLError) -> LabDLError:
         if not self.snapshot.restore():

@@ -17,6 +17,7 @@ from labdl.train.data_adapter import Structure, flatten, map_structure, size_of,
 from labdl.train.gradient_checkpointing import with_checkpointing
 from labdl.train.loss_function import Objective
 from labdl.train.loss_mean import nothing_counts, part_weights, warn_of_nothing
+from labdl.train.precision import describe_skips
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -207,9 +208,12 @@ def _make_accumulating_step(
         if not any(weights):
             return update.skip(values), outputs
         if scaler is not None:
-            scale, finite = scaler.scale, backend.finite([g for g in sums if g is not None]) is None
-            scaler.update(finite)
-            if not finite:
+            names = [name for name, g in zip(phase.optimizer.names, sums, strict=True) if g is not None]
+            scale, broken = scaler.scale, backend.finite([g for g in sums if g is not None])
+            scaler.update(broken is None)
+            if broken is not None:
+                if scaler.is_useless:
+                    raise GradientError(describe_skips(names[broken], scaler))
                 return update.without(losses), outputs
             sums = grads.scale(sums, 1 / scale)
         return update.read(losses, list(apply(sums) or ())), outputs

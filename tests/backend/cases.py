@@ -117,6 +117,14 @@ def samples_of(call_case) -> list[Sample]:
     return found
 
 
+def parts_of(result):
+    """What can be differentiated: real numbers, or the two parts of complex ones."""
+    dtype = labdl.dispatch.spec_of(result).dtype
+    if dtype.startswith("complex"):
+        return [labdl.ops.real(result), labdl.ops.imag(result)]
+    return [result] if "float" in dtype else []
+
+
 # -- what is tried
 
 
@@ -273,6 +281,7 @@ __all__ = [
     "each_sample",
     "edge_calls",
     "native",
+    "parts_of",
     "samples_of",
     "value_calls",
 ]

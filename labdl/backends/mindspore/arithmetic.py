@@ -114,7 +114,14 @@ def _complex_power(x, y):
     return _power_of_one_shape(*(v if v.shape == shape else ops.broadcast_to(v, shape) for v in (x, y)))
 
 
-pow = pair(ops.pow, ALL_NUMBERS, parts=_complex_power)
+def _real_power(x, y):
+    """The gradient of 0 to the power of 0 is NaN: 0 as that of a constant."""
+    if isinstance(y, Tensor) and is_floating(x):
+        x = ops.where(ops.equal(y, 0.0), ops.stop_gradient(x), x)
+    return ops.pow(x, y)
+
+
+pow = pair(_real_power, ALL_NUMBERS, parts=_complex_power)
 
 
 def _with_infinities(kernel, beside_infinity):

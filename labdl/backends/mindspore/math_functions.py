@@ -176,7 +176,21 @@ def _inverse_slope(y):
 erfinv = _exact(_ErfInv(), ())
 i0 = _of_reals(ops.bessel_i0)
 sigmoid = _function(ops.sigmoid)
-atan2 = pair(ops.atan2, FRACTIONS, INTEGERS_INTO_FRACTIONS)
+
+
+class _Atan2(nn.Cell):
+    """The kernel's gradient is NaN where both are 0."""
+
+    def construct(self, y, x):
+        return ops.atan2(y, x)
+
+    def bprop(self, y, x, result, gradient):
+        size = ops.square(x) + ops.square(y)
+        size = ops.where(ops.equal(size, 0.0), ops.ones_like(size), size)
+        return gradient * (x / size), gradient * (ops.neg(y) / size)
+
+
+atan2 = pair(_of_one_shape(_Atan2()), FRACTIONS, INTEGERS_INTO_FRACTIONS)
 
 
 class _Hypot(nn.Cell):

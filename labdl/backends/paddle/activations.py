@@ -8,10 +8,10 @@ import math
 import numpy as np
 import paddle
 import paddle.nn.functional as F
-from paddle import in_dynamic_mode
 
 from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arithmetic import maximum, where
+from labdl.backends.paddle.call_recorder import has_python_gradients
 from labdl.backends.paddle.dtype_fallback import any_precision
 from labdl.backends.paddle.dtypes import FLOAT32, HALVES, INTEGERS, each, full_tensor, in_wider_dtype
 
@@ -36,7 +36,7 @@ def _relu(x):
     if x.stop_gradient:
         return kernels.clip(x, 0.0, math.inf)
     # in a program the slope of hardtanh at 0 is 0, that of clip is 1
-    return _Relu.apply(x) if in_dynamic_mode() else kernels.hardtanh(x, 0.0, math.inf)
+    return _Relu.apply(x) if has_python_gradients() else kernels.hardtanh(x, 0.0, math.inf)
 
 
 _of_fractions = in_wider_dtype(_relu, dict.fromkeys(HALVES, FLOAT32))
@@ -70,7 +70,7 @@ class _Silu(paddle.autograd.PyLayer):
 def silu(x):
     if x.stop_gradient:
         return kernels.silu(x)
-    return _Silu.apply(x) if in_dynamic_mode() else kernels.multiply(x, F.sigmoid(x))
+    return _Silu.apply(x) if has_python_gradients() else kernels.multiply(x, F.sigmoid(x))
 
 
 sigmoid, softsign = each(F.sigmoid), each(kernels.softsign)
@@ -105,9 +105,30 @@ def relu6(x):
     return hardtanh(x, 0.0, 6.0)
 
 
+class _LeakyRelu(paddle.autograd.PyLayer):
+    """The kernel's slope at 0 is 1: its gradient gets a number below 0 there."""
+
+    @staticmethod
+    def forward(ctx, x, slope):
+        ctx.slope = slope
+        ctx.save_for_backward(x)
+        return F.leaky_relu(x, slope)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        below = kernels.scale(ctx.saved_tensor()[0], 1.0, -1e-30, True)
+        return kernels.leaky_relu_grad(below, gradient, ctx.slope)
+
+
 @in_wider_dtype
 def leaky_relu(x, negative_slope=0.01):
-    return F.leaky_relu(x, float(negative_slope))
+    if x.stop_gradient:
+        return F.leaky_relu(x, float(negative_slope))
+    if has_python_gradients():
+        return _LeakyRelu.apply(x, float(negative_slope))
+    return where(
+        paddle.greater_than(x, full_tensor([], 0, x.dtype)), x, kernels.scale(x, float(negative_slope), 0.0, True)
+    )
 
 
 def _rounded_constants(function):

@@ -77,7 +77,19 @@ floor_divide = _REAL_NUMBERS(_floor_divide, straight=_floor_quotient)
 remainder = _REAL_NUMBERS(_remainder, straight=_signed_remainder)
 maximum, minimum = map(_REAL_NUMBERS, (kernels.maximum, kernels.minimum))
 nextafter = pair(paddle.nextafter)
-atan2 = _REAL_NUMBERS(both_trainable(lambda y, x: kernels.atan2(*paddle.broadcast_tensors([y, x]))), FRACTIONS)
+
+
+def _atan2(y, x):
+    """Paddle's gradient is NaN where both are 0."""
+    y, x = paddle.broadcast_tensors([y, x])
+    if not y.stop_gradient:
+        zero = full_tensor([], 0.0, x.dtype)
+        nothing = kernels.logical_and(same(x, zero), same(y, zero))
+        y, x = where(nothing, y.detach(), y), where(nothing, x.detach(), x)
+    return kernels.atan2(y, x)
+
+
+atan2 = _REAL_NUMBERS(both_trainable(_atan2), FRACTIONS)
 equal, not_equal = _ANY(same), _ANY(lambda x, y: kernels.logical_not(same(x, y)))
 less, less_equal = (_ANY(k, refused=COMPLEX) for k in (kernels.less_than, kernels.less_equal))
 greater, greater_equal = (_ANY(k, refused=COMPLEX) for k in (paddle.greater_than, kernels.greater_equal))
@@ -239,8 +251,10 @@ def _fmod(x, y):
         rest, zero = _remainder(x, y), full_tensor([], 0, x.dtype)
         apart = paddle.logical_xor(kernels.less_than(x, zero), kernels.less_than(y, zero))
         return where(kernels.logical_and(apart, cast(rest, BOOL)), kernels.subtract(rest, y), rest)
-    rest = kernels.remainder(paddle.abs(x), paddle.abs(y))
-    return where(kernels.less_than(x, full_tensor([], 0, x.dtype)), _scale(rest, -1.0, 0.0, True), rest)
+    below = kernels.less_than(x, full_tensor([], 0, x.dtype))
+    size = where(below, _scale(x, -1.0, 0.0, True), x)  # with the slope 1 at 0
+    rest = kernels.remainder(size, paddle.abs(y))
+    return where(below, _scale(rest, -1.0, 0.0, True), rest)
 
 
 def clip(x, min=None, max=None):

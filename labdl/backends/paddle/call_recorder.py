@@ -49,6 +49,11 @@ def reads_values(x) -> bool:
     return _log.tape is None and paddle.in_dynamic_mode() and on_host(x)
 
 
+def has_python_gradients() -> bool:
+    """True unless a program is made: the gradient of a program is that of its kernels."""
+    return _log.tape is None and paddle.in_dynamic_mode()
+
+
 def refuse_negative(positions, operator: str) -> None:
     """Raise IndexError for a negative position, which kernels count from the end, where values can be read."""
     if reads_values(positions) and 0 not in positions.shape:

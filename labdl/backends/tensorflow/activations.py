@@ -4,14 +4,14 @@ import math
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.arithmetic import erf
+from labdl.backends.tensorflow.arithmetic import erf, needs_gradient
 from labdl.backends.tensorflow.dtypes import floating
 
 _raw = tf.raw_ops
 
 relu, silu = tf.nn.relu, tf.nn.silu
 sigmoid = floating(lambda x: _raw.Sigmoid(x=x))
-relu6, selu, softsign = tf.nn.relu6, tf.nn.selu, tf.nn.softsign
+relu6, softsign = tf.nn.relu6, tf.nn.softsign
 
 
 def softplus(x, beta=1.0):
@@ -44,6 +44,18 @@ def leaky_relu(x, negative_slope=0.01):
 def elu(x, alpha=1.0):
     y = tf.nn.elu(x)
     return y if alpha == 1 else tf.where(x > 0, x, alpha * y)
+
+
+@tf.custom_gradient
+def _selu(x):
+    """The kernel's slope at 0 is that of positive elements: the gradient's kernel gets a number below 0 there."""
+    y = tf.nn.selu(x)
+    below = tf.constant(-1e-7 if x.dtype is tf.float16 else -1e-30, x.dtype)
+    return y, lambda gradient: _raw.SeluGrad(gradients=gradient, outputs=tf.where(tf.equal(x, 0), below, y))
+
+
+def selu(x):
+    return _selu(tf.convert_to_tensor(x)) if needs_gradient() else tf.nn.selu(x)
 
 
 def celu(x, alpha=1.0):

@@ -8,6 +8,7 @@ import math
 
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
+from tensorflow.python.eager.record import could_possibly_record
 
 from labdl.backends.tensorflow.dtypes import (
     BITS,
@@ -39,7 +40,44 @@ def _fractions(function):
 add = pair(two(_raw.AddV2), {tf.bool: tf.logical_or})
 multiply = pair(two(_raw.Mul), {tf.bool: tf.logical_and})
 subtract, remainder = pair(two(_raw.Sub)), pair(two(_raw.FloorMod))
-maximum, minimum = pair(two(_raw.Maximum)), pair(two(_raw.Minimum))
+
+
+def needs_gradient() -> bool:
+    """False in eager mode without a tape: there an own gradient takes eight times as long as the operator."""
+    return not tf.executing_eagerly() or could_possibly_record()
+
+
+def _share_ties(op, compare):
+    """Of equal operands each gets half of the gradient, in TensorFlow the first all; NaN gives it to both."""
+
+    @tf.custom_gradient
+    def call(x, y):
+        def gradient(upstream):
+            tie, zero = tf.equal(x, y), tf.zeros((), upstream.dtype)
+            each = tf.where(tie, upstream * 0.5, upstream)
+            parts = tf.where(compare(x=x, y=y), zero, each), tf.where(compare(x=y, y=x), zero, each)
+            return [_sum_to(part, operand) for part, operand in zip(parts, (x, y), strict=True)]
+
+        return op(x=x, y=y), gradient
+
+    def choose(x, y):
+        if x.dtype.is_floating and needs_gradient():
+            return call(x, tf.convert_to_tensor(y))
+        return op(x=x, y=y)
+
+    return pair(choose)
+
+
+def _sum_to(gradient, operand):
+    """The gradient of an operand that was broadcast."""
+    if gradient.shape == operand.shape and gradient.shape.is_fully_defined():
+        return gradient
+    shape = tf.shape(operand)
+    axes, _ = _raw.BroadcastGradientArgs(s0=shape, s1=tf.shape(gradient))
+    return tf.reshape(tf.reduce_sum(gradient, axes), shape)
+
+
+maximum, minimum = _share_ties(_raw.Maximum, _raw.Less), _share_ties(_raw.Minimum, _raw.Greater)
 
 
 def _complex_quotient(x, y):
@@ -58,7 +96,16 @@ def _complex_power(x, y):
     return tf.where(one, tf.ones((), x.dtype), _raw.Pow(x=tf.where(one, tf.ones((), x.dtype), x), y=y))
 
 
-pow = pair(two(_raw.Pow), through(tf.int32, two(_raw.Pow), tf.uint8) | dict.fromkeys(COMPLEX, _complex_power))
+def _real_power(x, y):
+    """The gradient of 0 to the power of 0 is NaN: 0 as that of a constant."""
+    y = tf.convert_to_tensor(y)
+    constant = tf.get_static_value(y) if y.shape.rank == 0 else None
+    if constant is None or constant == 0:
+        x = tf.where(tf.equal(y, 0), tf.stop_gradient(x), x)
+    return _raw.Pow(x=x, y=y)
+
+
+pow = pair(_real_power, through(tf.int32, two(_raw.Pow), tf.uint8) | dict.fromkeys(COMPLEX, _complex_power))
 
 
 def _quotient(x, y):
@@ -116,8 +163,12 @@ def clip(x, min=None, max=None):
     """Where ``min`` is above ``max`` TensorFlow's ``clip_by_value`` gives ``min``."""
     given = iter(promote_operands(*(v for v in (x, min, max) if v is not None)))
     x, low, high = (v if v is None else next(given) for v in (x, min, max))
-    x = x if low is None else tf.maximum(x, low)
-    return x if high is None else tf.minimum(x, high)
+    # the gradient of a kernel of two operands goes to the first of equal ones: to x, as for limits in PyTorch
+    if all(v is None or v.shape.rank == 0 for v in (low, high)):
+        x = x if low is None else _raw.Maximum(x=x, y=low)
+        return x if high is None else _raw.Minimum(x=x, y=high)
+    x = x if low is None else maximum(x, low)
+    return x if high is None else minimum(x, high)
 
 
 @tf.function(autograph=False, reduce_retracing=True)
@@ -163,7 +214,8 @@ def signbit(x):
 def copysign(x, y):
     """Not in TensorFlow."""
     x, y = promote_operands(x, y)
-    return tf.where(tf.equal(signbit(x), signbit(y)), x, -x)
+    size = tf.abs(x)  # with the slope 0 at 0
+    return tf.where(signbit(y), -size, size)
 
 
 nextafter = pair(lambda x, y: _raw.NextAfter(x1=x, x2=y))
@@ -246,7 +298,13 @@ sin, cos, tan = floating(of(_raw.Sin)), floating(of(_raw.Cos)), floating(of(_raw
 asin, acos, atan = floating(of(_raw.Asin)), floating(of(_raw.Acos)), floating(of(_raw.Atan))
 sinh, cosh, tanh = floating(of(_raw.Sinh)), floating(of(_raw.Cosh)), floating(of(_raw.Tanh))
 asinh, acosh, atanh = floating(of(_raw.Asinh)), floating(of(_raw.Acosh)), floating(of(_raw.Atanh))
-atan2 = pair(lambda y, x: _raw.Atan2(y=y, x=x), _fractions(tf.atan2))
+
+
+@_own_gradient
+def atan2(y, x):
+    """TensorFlow's gradient is NaN where both are 0."""
+    size, divide = tf.square(x) + tf.square(y), tf.math.divide_no_nan
+    return _raw.Atan2(y=y, x=x), lambda gradient: (gradient * divide(x, size), gradient * divide(-y, size))
 
 
 # -- special functions

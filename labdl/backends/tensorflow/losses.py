@@ -1,5 +1,7 @@
 """Losses for which TensorFlow has a kernel of its own."""
 
+import math
+
 import tensorflow as tf
 
 from labdl.backends.tensorflow.dtypes import promote_operands
@@ -24,7 +26,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     losses = tf.math.multiply_no_nan(losses, factor)  # where the factor is 0, the loss is 0, also if it was infinite
     if label_smoothing:
         logs = tf.nn.log_softmax(logits)
-        spread = tf.reduce_sum(logs if weight is None else logs * weight, -1)
+        spread = tf.reduce_sum(logs if weight is None else _weigh(logs, weight), -1)
         each = tf.cast(counted, logits.dtype) * (label_smoothing / logits.shape[-1])
         each = each / tf.reduce_sum(share) if reduction == "mean" else each
         losses = losses * (1 - label_smoothing) - tf.math.multiply_no_nan(spread, each)
@@ -39,4 +41,19 @@ def _soft_cross_entropy(logits, target, label_smoothing, weight, reduction):
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
     target = target * given[0] if given else target
-    return REDUCED[reduction](-tf.reduce_sum(tf.nn.log_softmax(logits) * target, -1))
+    return REDUCED[reduction](-tf.reduce_sum(_weigh(tf.nn.log_softmax(logits), target), -1))
+
+
+def _weigh(logs, share):
+    """Minus infinity counts nothing beside a weight of 0, and has no gradient there."""
+    zero = tf.zeros((), logs.dtype)
+    impossible = tf.logical_and(tf.equal(share, zero), tf.equal(logs, -math.inf))
+    return tf.where(impossible, zero, logs) * share
+
+
+def binary_cross_entropy(logits, target, *, weight=None, pos_weight=None, reduction="mean"):
+    if weight is not None or pos_weight is not None or logits.dtype is not target.dtype or logits.shape != target.shape:
+        return NotImplemented
+    if reduction not in REDUCED:
+        return NotImplemented
+    return REDUCED[reduction](tf.nn.sigmoid_cross_entropy_with_logits(labels=target, logits=logits))

@@ -4,21 +4,20 @@ import torch.nn.functional as F
 
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """torch needs the classes on axis 1."""
-    if weight is not None and weight.requires_grad:
-        return NotImplemented  # the kernel has no gradient for it
+    """torch needs the classes on axis 1, and has NaN where a class of logit minus infinity has the share or weight 0."""
+    if target.is_floating_point() or (weight is not None and (weight.requires_grad or label_smoothing)):
+        return NotImplemented  # weights would get no gradient
     classes, shape = logits.shape[-1], logits.shape[:-1]
-    if target.is_floating_point():
-        if target.shape != logits.shape:
-            return NotImplemented
-        target = target.to(logits.dtype)
-    else:
-        target = target.long()
+    target = target.long()
     if len(shape) != 1:
-        logits, target = logits.reshape(-1, classes), target.reshape((-1, classes)[: 1 + target.is_floating_point()])
-    loss = F.cross_entropy(
-        logits, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
-    )
+        logits, target = logits.reshape(-1, classes), target.reshape(-1)
+    if weight is None:
+        loss = F.cross_entropy(
+            logits, target, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+        )
+    else:
+        logs = F.log_softmax(logits, -1).masked_fill(weight == 0, 0.0)
+        loss = F.nll_loss(logs, target, weight.to(logs.dtype), ignore_index=ignore_index, reduction=reduction)
     return loss.reshape(shape) if reduction == "none" else loss
 
 

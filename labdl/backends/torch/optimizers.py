@@ -30,7 +30,9 @@ _NATIVE: dict[str, tuple[Any, dict[str, str], dict[str, Any]]] = {
 
 
 def optimizer(rule, variables):
-    if rule.kind not in _NATIVE:
+    if rule.kind not in _NATIVE or getattr(
+        rule, "centered", False
+    ):  # whose variance may round to a number below 0: NaN
         return RuleUpdates(rule, variables)
     kind, slots, options = _NATIVE[rule.kind]
     settings: dict[str, Any] = {_SETTINGS.get(name) or name: value for name, value in rule.settings().items()}

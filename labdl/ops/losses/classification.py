@@ -3,13 +3,15 @@
 ``reduction`` is "mean", "sum" or "none", one value for each position.
 """
 
+import math
+
 import numpy as np
 
 from labdl.ops import rules
 from labdl.ops.array.shape import astype, expand_dims, one_hot, ones_like, squeeze, take, take_along_axis
 from labdl.ops.losses.regression import _reduce
 from labdl.ops.math.arithmetic import divide, log, maximum, multiply, negative
-from labdl.ops.math.comparison import greater, less, not_equal, where
+from labdl.ops.math.comparison import equal, greater, less, logical_and, not_equal, where
 from labdl.ops.math.reduction import cumulative_sum, mean
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import sum as total
@@ -35,6 +37,12 @@ def _gather_classes(scores, target):
     return squeeze(take_along_axis(scores, expand_dims(target, -1), axis=-1), -1)
 
 
+def _weigh(logs, share):
+    """Logarithms times their weights; minus infinity counts nothing beside a weight of 0."""
+    impossible = logical_and(equal(share, 0), equal(logs, -math.inf))
+    return multiply(where(impossible, 0.0, logs), share)
+
+
 def _class_losses(logs, target, weight, ignore_index):
     """Weighted negative log-probabilities of the targets, the weights, and the mask of counted positions."""
     target = astype(target, "int64")
@@ -45,7 +53,7 @@ def _class_losses(logs, target, weight, ignore_index):
     known = where(less(known, 0), logs.shape[-1], known)  # which no class has: negative ones would count from the last
     chosen = _gather_classes(logs, known)
     share = where(counted, ones_like(chosen) if weight is None else take(weight, known), 0.0)
-    return where(counted, multiply(negative(chosen), share), 0.0), share, counted
+    return where(counted, negative(_weigh(chosen, share)), 0.0), share, counted
 
 
 @operator(
@@ -68,13 +76,14 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     """
     logs = log_softmax(logits)
     classes = logits.shape[-1]
-    weighted = logs if weight is None else multiply(logs, weight)
     if len(target.shape) == len(logits.shape):
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
-        return _reduce(negative(total(multiply(weighted, target), axis=-1)), reduction)
+        share = target if weight is None else multiply(target, weight)
+        return _reduce(negative(total(_weigh(logs, share), axis=-1)), reduction)
     losses, share, counted = _class_losses(logs, target, weight, ignore_index)
     if label_smoothing:
+        weighted = logs if weight is None else _weigh(logs, weight)
         spread = where(counted, total(weighted, axis=-1), 0.0)
         losses = losses * (1 - label_smoothing) - spread * (label_smoothing / classes)
     return divide(total(losses), total(share)) if reduction == "mean" else _reduce(losses, reduction)

@@ -4,9 +4,9 @@
 """
 
 from labdl.ops import rules
-from labdl.ops.losses.classification import _binary
+from labdl.ops.losses.classification import binary_cross_entropy
 from labdl.ops.losses.regression import _reduce
-from labdl.ops.math.arithmetic import divide, multiply
+from labdl.ops.math.arithmetic import divide, maximum, multiply, negative
 from labdl.ops.math.arithmetic import pow as power
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import sigmoid
@@ -19,6 +19,16 @@ _BOXES = (
     case(_boxes(2, 3, 4), _boxes(2, 3, 4), reduction="none"),
     case(_boxes(3, 4), _boxes(3, 4), reduction="sum"),
 )
+
+
+def _wrong(logits, target, gamma):
+    """The probability of the wrong answer."""
+    probability = sigmoid(logits)
+    if gamma >= 1:
+        return probability + target - 2 * multiply(probability, target)
+    # the slope of the power is infinite at 0: what is right to the last digit keeps the digits of its small rest
+    wrong = multiply(probability, 1 - target) + multiply(sigmoid(negative(logits)), target)
+    return maximum(wrong, 1e-37)
 
 
 @operator(
@@ -35,11 +45,9 @@ def focal_loss(logits, target, *, alpha=0.25, gamma=2.0, reduction="mean"):
     ``alpha`` weighs the positive targets and 1 - alpha the negative ones; a negative alpha weighs none (Lin et al., 2017).
     Semantics: torchvision.ops.sigmoid_focal_loss, with the mean as the default.
     """
-    probability = sigmoid(logits)
-    wrong = probability + target - 2 * multiply(probability, target)
-    losses = _binary(logits, target)
+    losses = binary_cross_entropy(logits, target, reduction="none")
     if gamma:
-        losses = multiply(losses, power(wrong, gamma))
+        losses = multiply(losses, power(_wrong(logits, target, gamma), gamma))
     if alpha >= 0:
         losses = multiply(losses, multiply(target, 2 * alpha - 1) + (1 - alpha))
     return _reduce(losses, reduction)

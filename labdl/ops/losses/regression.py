@@ -8,7 +8,7 @@ import math
 from labdl.ops import rules
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import divide, exp, log, maximum, minimum, multiply, square
-from labdl.ops.math.comparison import equal, greater, where
+from labdl.ops.math.comparison import equal, greater, logical_and, where
 from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import softplus
@@ -89,7 +89,8 @@ def kl_divergence(log_probabilities, target, *, log_target=False, reduction="mea
         losses = multiply(exp(target), target - log_probabilities)
     else:
         positive = where(equal(target, 0), 1.0, target)  # 0 * log(0) counts as 0
-        losses = multiply(target, log(positive)) - multiply(target, log_probabilities)
+        impossible = logical_and(equal(target, 0), equal(log_probabilities, -math.inf))
+        losses = multiply(target, log(positive)) - multiply(target, where(impossible, 0.0, log_probabilities))
     if reduction == "batchmean":
         return total(mean(losses, axis=0))
     return _reduce(losses, reduction)

@@ -24,7 +24,7 @@ from labdl.ops.math.reduction import any as some
 from labdl.ops.math.reduction import cumulative_sum
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import sum as total
-from labdl.ops.math.trigonometry import atan
+from labdl.ops.math.trigonometry import atan2
 from labdl.ops.neural.activation import relu
 from labdl.ops.neural.gradient import stop_gradient
 from labdl.ops.operator import Choice, case, floats, ints, operator
@@ -141,9 +141,16 @@ def _diou(first, second, epsilon=0.0):
     return _iou(first, second, epsilon) - divide(total(square(centers), axis=-1), diagonal + 1e-7)
 
 
+def _slant(sides):
+    """The arc tangent of width by height, also of boxes without height; theirs without width too is 0."""
+    width, height = sides[..., 0], sides[..., 1]
+    turned = where(less(height, 0), -1.0, 1.0)
+    return atan2(multiply(width, turned), multiply(height, turned))
+
+
 def _ciou(first, second, epsilon=0.0):
     """`_diou` less a penalty for unlike aspect ratios; its trade-off is a constant to the gradient, as in the paper."""
-    angles = [atan(divide(s[..., 0], s[..., 1])) for s in (b[..., 2:] - b[..., :2] for b in (first, second))]
+    angles = [_slant(b[..., 2:] - b[..., :2]) for b in (first, second)]
     gap = square(angles[0] - angles[1]) * (4 / math.pi**2)
     trade_off = stop_gradient(divide(gap, 1 - _iou(first, second, epsilon) + gap + 1e-7))
     return _diou(first, second, epsilon) - multiply(trade_off, gap)

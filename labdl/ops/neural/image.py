@@ -15,6 +15,7 @@ from labdl.ops.math.arithmetic import add, clip, divide, floor, multiply, round,
 from labdl.ops.math.comparison import greater_equal, less_equal, logical_and, where
 from labdl.ops.math.products import matmul
 from labdl.ops.math.reduction import sum as total
+from labdl.ops.neural.activation import hardtanh
 from labdl.ops.neural.linear import tensor_like
 from labdl.ops.neural.windows import adaptive, sizes_of, table
 from labdl.ops.operator import Choice, case, floats, operator
@@ -269,7 +270,7 @@ def _apply_padding(at, n: int, padding: str, align_corners: bool):
         at = subtract(at, start)
         rest = subtract(at, multiply(floor(divide(at, 2 * span)), 2 * span))  # from 0 to 2 * span
         at = subtract(start + span, absolute(subtract(rest, span)))
-    return clip(at, 0.0, n - 1.0)
+    return hardtanh(at, 0.0, n - 1.0)  # as a clip, with the slope 0 at its limits
 
 
 @operator(

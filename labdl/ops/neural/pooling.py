@@ -8,6 +8,7 @@ import numpy as np
 from labdl.ops import rules
 from labdl.ops.array.shape import expand_dims, pad, reshape, squeeze, take, take_along_axis
 from labdl.ops.math.arithmetic import add, multiply, pow
+from labdl.ops.math.comparison import equal, where
 from labdl.ops.math.reduction import argmax
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import sum as total
@@ -138,7 +139,10 @@ def _lp_pool(rank: int, avg_pool, *samples):
     def lp_pool(x, p, kernel_size, *, stride=None, ceil_mode=False, data_format="channels_first"):
         means = avg_pool(pow(x, p), kernel_size, stride=stride, ceil_mode=ceil_mode, data_format=data_format)
         sums = multiply(means, math.prod(per_axis(kernel_size, rank, "kernel_size")))
-        return sums if p == 1 else pow(sums, 1 / p)
+        if p == 1:
+            return sums
+        nothing = equal(sums, 0)  # where the slope of the root is infinite: 0 instead
+        return where(nothing, 0.0, pow(where(nothing, 1.0, sums), 1 / p))
 
     name = f"lp_pool{rank}d"
     return operator(rules.lp_pool(rank), *samples, composite=True)(

@@ -95,6 +95,9 @@ def _columns(name: str, output, target) -> tuple[np.ndarray, np.ndarray]:
     return output.reshape(-1, width), target.reshape(-1, width)
 
 
+_ROUNDING = 64 * np.finfo("float64").eps  # of a mean, relative to it
+
+
 def moments(first: tuple, second: tuple) -> tuple:
     """Combine counts, means and central moments of two batches, numerically stable (Chan et al., 1983)."""
     (n, mean, products), (m, other, more) = first, second
@@ -113,9 +116,18 @@ def _moments_of(name: str, output, target):
     return n, mean, np.einsum("anc,bnc->abc", away, away)
 
 
+def _spreads(n, mean: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Sums of squared deviations of output and target (2, columns), 0 for the rounding of equal ones, NaN without samples."""
+    if not n:
+        return np.full((2, mean.shape[1]), np.nan)
+    spreads = products[[0, 1], [0, 1]]
+    return np.where(spreads <= n * (_ROUNDING * mean) ** 2, 0.0, spreads)
+
+
 def _explained_share(unexplained: np.ndarray, total: np.ndarray, average: str):
     """1 - unexplained / total of each column or their mean; a constant target counts 1 when it is met, else 0."""
     values = np.where(total > 0, 1 - ratio(unexplained, total), np.where(unexplained > 0, 0.0, 1.0))
+    values = np.where(np.isnan(total), np.nan, values)
     return values if average == "none" else float(values.mean())
 
 
@@ -138,8 +150,8 @@ class R2(Metric):
     def value(self, n, mean, products):
         # the squared error, from the moments about the means
         wrong = products[0, 0] + products[1, 1] - 2 * products[0, 1] + n * (mean[0] - mean[1]) ** 2
-        whole = products[1, 1]
-        return _explained_share(wrong, whole, self.average)
+        wrong = np.where(wrong <= n * (_ROUNDING * mean[1]) ** 2, 0.0, wrong)
+        return _explained_share(wrong, _spreads(n, mean, products)[1], self.average)
 
 
 @metric
@@ -159,12 +171,17 @@ class ExplainedVariance(Metric):
         return _moments_of("ExplainedVariance", output, target)
 
     def value(self, n, mean, products):
-        return _explained_share(products[0, 0] + products[1, 1] - 2 * products[0, 1], products[1, 1], self.average)
+        output, target = _spreads(n, mean, products)
+        unexplained = np.where(target > 0, output + target - 2 * products[0, 1], output)
+        return _explained_share(unexplained, target, self.average)
 
 
 @metric
 class PearsonCorrelation(Metric):
-    """Linear correlation of output and target; the mean over columns. Semantics: scipy.stats.pearsonr."""
+    """Linear correlation of output and target, NaN where one of them is constant; the mean over columns.
+
+    Semantics: scipy.stats.pearsonr.
+    """
 
     task = "regression"
     higher_is_better = True
@@ -176,15 +193,16 @@ class PearsonCorrelation(Metric):
         return _moments_of("PearsonCorrelation", output, target)
 
     def value(self, n, mean, products):
-        values = ratio(products[0, 1], np.sqrt(products[0, 0] * products[1, 1]))
+        size = np.sqrt(np.prod(_spreads(n, mean, products), axis=0))
+        values = np.where(size > 0, ratio(products[0, 1], size), float("nan"))
         return values if self.average == "none" else float(values.mean())
 
 
 @metric
 class SpearmanCorrelation(Metric):
-    """Correlation of the ranks of output and target; the mean over columns. Semantics: scipy.stats.spearmanr.
+    """Correlation of the ranks of output and target, NaN where one of them is constant; the mean over columns.
 
-    Stores all outputs and targets.
+    Stores all outputs and targets. Semantics: scipy.stats.spearmanr.
     """
 
     task = "regression"
@@ -199,5 +217,9 @@ class SpearmanCorrelation(Metric):
         return [output.copy()], [target.copy()]
 
     def value(self, outputs, targets):
-        places = [np.stack([ranks(c) for c in np.concatenate(v).T], 1) for v in (outputs, targets)]
+        places = [np.stack([_ranks(c) for c in np.concatenate(v).T], 1) for v in (outputs, targets)]
         return PearsonCorrelation(average=self.average)(*places)
+
+
+def _ranks(column: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(column), np.nan, ranks(column))

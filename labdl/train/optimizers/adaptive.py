@@ -93,7 +93,7 @@ class RMSprop(Optimizer):
         after = {"square": square}
         if self.centered:
             mean = after["mean"] = state["mean"] * self.rho + gradient * (1 - self.rho)
-            size = square - mean * mean
+            size = ops.maximum(square - mean * mean, 0.0)  # of a constant gradient it may round to less
         step = gradient / (ops.sqrt(size) + self.epsilon)
         if self.momentum:
             step = after["momentum"] = state["momentum"] * self.momentum + step

@@ -108,11 +108,11 @@ class Lambda(Schedule):
 class ReduceOnPlateau(Schedule):
     """Multiplies the rate by ``factor`` when a metric has not improved for more than ``patience`` epochs.
 
-    An improvement exceeds the best value by the fraction ``threshold``, or absolutely with ``threshold_mode="absolute"``;
+    An improvement exceeds the best value by the fraction ``threshold`` of its size, or absolutely with ``threshold_mode="absolute"``;
     after a reduction ``cooldown`` epochs are ignored. A Trainer passes ``metric`` to ``observe`` after each epoch. ``mode``
     says whether lower or higher values are better, "min" or "max"; "auto" takes it from the metric, and a value of your own
     wants "min" or "max".
-    As torch's ReduceLROnPlateau.
+    As torch's ReduceLROnPlateau, for which a relative threshold below a negative best value is no threshold.
     """
 
     metric: str = "val_loss"
@@ -161,7 +161,7 @@ class ReduceOnPlateau(Schedule):
         sign = 1 if find_direction(self.monitoring) == "min" else -1
         if self.threshold_mode == "absolute":
             return sign * value < sign * self._best - self.threshold
-        return sign * value < sign * self._best * (1 - sign * self.threshold)
+        return sign * value < sign * self._best - self.threshold * abs(self._best)
 
     def state_dict(self):
         best = math.inf if self._best is None else float(self._best)

@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from cases import assert_alike, dtype_calls, each_sample, edge_calls, native, samples_of, value_calls
+from cases import assert_alike, dtype_calls, each_sample, edge_calls, native, parts_of, samples_of, value_calls
 
 import labdl
 from labdl.ops.operator import OPERATORS
@@ -145,14 +145,6 @@ def test_edge(cases, backend, run_cases):
         assert_alike(call, actual, expected, args, backend)
 
     run_cases(cases, check)
-
-
-def parts_of(result):
-    """What can be differentiated: real numbers, or the two parts of complex ones."""
-    dtype = labdl.dispatch.spec_of(result).dtype
-    if dtype.startswith("complex"):
-        return [labdl.ops.real(result), labdl.ops.imag(result)]
-    return [result] if "float" in dtype else []
 
 
 DIRECTIONS, STEP = 4, 1e-5

@@ -148,3 +148,14 @@ def test_trainer_follows_a_schedule(chosen, backend):
     steps = np.arange(6)
     expected = {"cosine": 0.1 * (1 + np.cos(np.pi * steps / 6)) / 2, "plateau": np.full(6, 0.1)}
     np.testing.assert_allclose(rates, expected[chosen] if isinstance(chosen, str) else 0.1 / (1 + steps), rtol=1e-6)
+
+
+def test_constant_gradient_has_a_variance_of_zero(backend):
+    """v - m² rounds to numbers below 0, whose root is NaN."""
+    variable = backend.variable(np.zeros(64, "float32"))
+    native = backend.optimizer(optimizer("rmsprop", learning_rate=1e-9, rho=0.9, centered=True), [variable])
+    gradient = backend.tensor(np.linspace(0.1, 1, 64).astype("float32"))
+    for _ in range(200):
+        native.advance()
+        native.update([gradient])
+    assert np.isfinite(labdl.to_numpy(variable)).all()

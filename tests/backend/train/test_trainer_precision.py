@@ -5,9 +5,11 @@ import pytest
 
 import labdl
 from labdl import nn, ops
+from labdl.errors import GradientError
 from labdl.ops.precision import mixed
 from labdl.train import SGD, Adam, Checkpoint, Step, Trainer
 from labdl.train.precision import GROWTH_INTERVAL, LossScaler
+from labdl.train.schedules import Linear
 
 pytestmark = pytest.mark.sample(backends=1)
 
@@ -161,3 +163,50 @@ def test_operators_are_classified_as_by_torch_autocast():
     losses = [e for e in ops.OPERATORS.values() if e.body.__module__.startswith("labdl.ops.losses.")]
     assert losses
     assert {e.precision for e in losses} == {"float32"}
+
+
+class SteepNet(nn.Module):
+    """Its gradient is never finite: the root of 0."""
+
+    def __init__(self):
+        self.head = nn.Linear(2)
+
+    def forward(self, x):
+        return ops.sqrt(ops.square(self.head(x)) * 0.0)
+
+
+@pytest.mark.sample(backends=4)
+@pytest.mark.parametrize("epochs", [1, 30])
+def test_gradients_that_are_never_finite_end_a_training_in_float16(backend, epochs):
+    x, y = (RNG.normal(size=(8, n)).astype("float32") for n in (3, 2))
+    model = nn.Sequential(SteepNet()).build((None, 3), backend=backend.name, seed=0)
+    before = model.state_dict()
+    t = Trainer(model, "mean_squared_error", SGD(0.1), seed=0, precision="float16")
+    with pytest.raises(GradientError, match=r"the gradient of 0/head/.* has NaN or infinity"):
+        t.fit((x, y), epochs=epochs, batch_size=4, progress=False)
+    assert t.state.phases[0].scaler.scale >= 0.25
+    LossScaler().load_state_dict(t.state.phases[0].scaler.state_dict())
+    assert all(np.array_equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+@pytest.mark.sample(backends=4)
+def test_schedule_counts_skipped_updates_and_the_optimizer_does_not(backend):
+    model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
+    x, y = (RNG.normal(size=(8, n)).astype("float32") for n in (3, 2))
+    t = Trainer(
+        model,
+        lambda output, target: ops.mean(ops.square(output - target)) * 8.0,
+        SGD(1e-3),
+        schedule=Linear(steps=10),
+        seed=0,
+        precision="float16",
+        gradient_norm=True,
+    )
+    rates, updates = [], 0
+    for event in t.events((x, y), epochs=8, batch_size=8):
+        if isinstance(event, Step):
+            rates.append(t.bound_optimizer.learning_rate)
+            updates += event.values["gradient_norm"] > 0
+    assert 0 < updates < 8
+    assert t.bound_optimizer.step == updates
+    np.testing.assert_allclose(rates, [Linear(steps=10)(step, 1e-3) for step in range(8)], rtol=1e-6)

@@ -161,3 +161,40 @@ def test_r2_of_columns_constants_and_large_numbers():
     for start in range(0, N, 5):
         far.update(REAL[start : start + 5] + 1e6, TRUE[start : start + 5] + 1e6)
     assert far.compute() == pytest.approx(sk.r2_score(TRUE, REAL), rel=1e-6), "numerically stable"
+
+
+CONSTANTS = [0.1, -0.3, 1 / 3, 1e8 + 0.1, 1e-30, 0.0]
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+@pytest.mark.parametrize("sizes", [(10,), (3, 4, 1, 2), (1000,)])
+def test_constant_target_has_no_spread(constant, sizes):
+    """The rounding of a mean is no spread; scikit-learn's score is 1 where a constant target is met, else 0."""
+    draws = np.random.default_rng(0)
+    for metric in (M.R2(), M.ExplainedVariance()):
+        scores = []
+        for output in (lambda n: np.full(n, constant), lambda n: constant + draws.normal(size=n)):
+            metric.reset()
+            for n in sizes:
+                metric.update(output(n), np.full(n, constant))
+            scores.append(metric.compute())
+        assert scores == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+@pytest.mark.parametrize("metric", [M.PearsonCorrelation, M.SpearmanCorrelation])
+def test_correlation_with_a_constant_is_nan(metric, constant):
+    values = np.random.default_rng(0).normal(size=50)
+    for pair in ((values, np.full(50, constant)), (np.full(50, constant), values)):
+        assert np.isnan(metric()(*pair))
+    columns = metric(average="none")(np.stack([values, values], 1), np.stack([values, np.full(50, constant)], 1))
+    assert columns[0] == pytest.approx(1)
+    assert np.isnan(columns[1])
+
+
+@pytest.mark.parametrize("shift", [0, 1e3, 1e6])
+def test_small_spread_counts(shift):
+    target = shift + np.random.default_rng(0).normal(size=100) * 1e-3
+    assert M.R2()(target, target) == pytest.approx(1)
+    assert M.PearsonCorrelation()(target, target) == pytest.approx(1)
+    assert M.R2()(np.full(100, target.mean()), target) == pytest.approx(0, abs=1e-6)

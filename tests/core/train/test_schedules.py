@@ -8,6 +8,7 @@ import pytest
 from labdl import train
 from labdl.errors import ConfigError
 from labdl.train import SCHEDULES, schedule
+from labdl.train.schedules import ReduceOnPlateau
 
 BASE, STEPS = 0.1, 50
 
@@ -261,3 +262,23 @@ def test_invalid_schedules_raise():
         train.Chain([train.ReduceOnPlateau()])
     with pytest.raises(ConfigError, match="Lambda: function wants a function of the step, received 3"):
         train.Lambda(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [-10.0, 0.0, 10.0, -1e-5])
+@pytest.mark.parametrize("mode", ["min", "max"])
+@pytest.mark.parametrize("threshold_mode", ["relative", "absolute"])
+def test_constant_value_is_no_improvement(value, mode, threshold_mode):
+    plateau = ReduceOnPlateau("score", mode=mode, patience=2, threshold_mode=threshold_mode, threshold=1e-3)
+    for _ in range(4):
+        plateau.observe(value)
+    assert plateau(0, 1.0) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_threshold_is_relative_to_the_size_of_negative_values(mode):
+    sign = -1 if mode == "min" else 1
+    for step, reductions in ((0.05, 1), (0.2, 0)):  # less and more than 1 % of 10
+        plateau = ReduceOnPlateau("score", mode=mode, patience=1, threshold=0.01)
+        for value in (-10.0, -10.0 + sign * step, -10.0 + sign * step):
+            plateau.observe(value)
+        assert plateau(0, 1.0) == pytest.approx(0.1**reductions)
