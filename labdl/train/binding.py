@@ -16,6 +16,7 @@ from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
+from labdl.train.channel_order import check_channel_order
 from labdl.train.conversion import Conversion
 from labdl.train.data_adapter import map_structure
 from labdl.train.device_prefetch import prefetch_for
@@ -86,6 +87,7 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
                 f"the model is not built, and its inputs cannot be derived from {describe_inputs(model, x)}: call "
                 "model.build((None, ...)) first"
             )
+        check_channel_order(model, x)
         build_for(model, inputs, backend=context.backend, seed=context.seed)
     backend, parts = state.backend, state.compiled_parts
     bind(context, state)
