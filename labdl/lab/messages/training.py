@@ -55,6 +55,10 @@ class ChoiceOfKind(Choice):
     kind: TargetKind | None = Field(description="The data sets that it is for; null for any.")
 
 
+class MetricChoice(ChoiceOfKind):
+    higher_is_better: bool | None = Field(None, description="Null: it has no better direction.")
+
+
 class LossChoice(ChoiceWithSettings):
     kind: TargetKind | None = Field(description="The data sets that it is for; null for any.")
 
@@ -68,22 +72,22 @@ class TrainingDefaults(Answer):
     """Values of `TrainingSettings` in a new form."""
 
     backend: str | None = None
-    dataset: str = ""
-    loss: str = ""
-    metrics: list[str] = Field([])
-    optimizer: str = ""
-    learning_rate: float = 0
-    epochs: int = 0
-    batch_size: int = 0
-    seed: int = 0
-    parameters: Literal["new", "saved"] = "new"
+    dataset: str
+    loss: str
+    metrics: list[str]
+    optimizer: str
+    learning_rate: float
+    epochs: int
+    batch_size: int
+    seed: int
+    parameters: Literal["new", "saved"]
 
 
 class TrainingChoices(Answer):
     datasets: list[DatasetInfo]
     backends: list[BackendInfo]
     losses: list[LossChoice]
-    metrics: list[ChoiceOfKind]
+    metrics: list[MetricChoice]
     optimizers: list[ChoiceWithSettings]
     schedules: list[ChoiceWithSettings]
     stopping: FormJson = Field(description="The settings of early stopping.")

@@ -34,6 +34,7 @@ from labdl.lab.messages.data import (
 )
 from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
 from labdl.lab.training import pipeline_data
+from labdl.lab.training.defaults import EPOCHS
 
 _OPENED = "labdl_opened_datasets"
 _EXECUTOR = ThreadPoolExecutor(3, "labdl-datasets")  # its own, so that slow data sets do not hold up the other routes
@@ -184,7 +185,7 @@ def _code(name: str, view: DatasetView) -> str:
             f"pipeline = labdl.data.Pipeline.load({name!r})\n",
             "train_set, validation_set = pipeline.datasets()\n",
             'trainer = labdl.Trainer(model, loss="cross_entropy", metrics=["accuracy"])\n',
-            "trainer.fit(train_set, validation=validation_set, epochs=10)\n",
+            f"trainer.fit(train_set, validation=validation_set, epochs={EPOCHS})\n",
             *test,
         ]
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from labdl import framework_info
 from labdl.data import SOURCES
+from labdl.lab.training.defaults import BATCH_SIZE, EPOCHS, LEARNING_RATE, SEED
 from labdl.nn.module import Module
 from labdl.nn.schema import Task, layer_schema
 from labdl.settings import form_fields, settings_schema
@@ -65,10 +66,10 @@ def choices() -> dict[str, Any]:
         "loss": loss,
         "metrics": list(metrics),
         "optimizer": "adam",
-        "learning_rate": 0.003,
-        "epochs": 20,
-        "batch_size": 32,
-        "seed": 0,
+        "learning_rate": LEARNING_RATE,
+        "epochs": EPOCHS,
+        "batch_size": BATCH_SIZE,
+        "seed": SEED,
         "parameters": "new",
     }
     return {**_static_choices(), "backends": backends, "defaults": defaults}
@@ -91,7 +92,12 @@ def _static_choices() -> dict[str, Any]:
         ],
         "losses": [_loss(name, cls) for name, cls in losses().items() if cls.__module__.startswith("labdl.nn.")],
         "metrics": [
-            {"name": name, "summary": _summary(cls), "kind": _KINDS.get(cls.task)}
+            {
+                "name": name,
+                "summary": _summary(cls),
+                "kind": _KINDS.get(cls.task),
+                "higher_is_better": cls.higher_is_better,
+            }
             for name, cls in METRICS.items()
             if cls().scalar and cls.__module__.startswith("labdl.train.")
         ],

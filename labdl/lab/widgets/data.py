@@ -34,6 +34,7 @@ from labdl.lab.messages.data import (
 )
 from labdl.lab.messages.editor import WidgetRequest
 from labdl.lab.training import pipeline_data
+from labdl.lab.training.defaults import EPOCHS
 from labdl.lab.widgets.base import NotebookWidget
 from labdl.lab.widgets.data_sources import as_parts
 from labdl.lab.widgets.requests import reply_to
@@ -157,7 +158,8 @@ class Data(NotebookWidget):
         evaluated = "test" in self.splits and "training" in self.splits
         return (
             f"train_set, {validation} = {source}\n"
-            f"trainer.fit(train_set.map(view.pipeline), validation={validation}.map(view.pipeline.evaluation()), epochs=10)\n"
+            f"trainer.fit(train_set.map(view.pipeline), validation={validation}.map(view.pipeline.evaluation()), "
+            f"epochs={EPOCHS})\n"
         ) + (f"trainer.evaluate({_place('test')}.map(view.pipeline.evaluation()))\n" if evaluated else "")
 
 

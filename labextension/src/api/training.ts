@@ -53,6 +53,15 @@ export interface ChoiceOfKind {
   kind: TargetKind | null;
 }
 
+export interface MetricChoice {
+  name: string;
+  summary: string;
+  /** The data sets that it is for; null for any. */
+  kind: TargetKind | null;
+  /** Null: it has no better direction. */
+  higher_is_better?: boolean | null;
+}
+
 export interface LossChoice {
   name: string;
   summary: string;
@@ -69,22 +78,22 @@ export interface FirstChoice {
 /** Values of `TrainingSettings` in a new form. */
 export interface TrainingDefaults {
   backend?: string | null;
-  dataset?: string;
-  loss?: string;
-  metrics?: string[];
-  optimizer?: string;
-  learning_rate?: number;
-  epochs?: number;
-  batch_size?: number;
-  seed?: number;
-  parameters?: 'new' | 'saved';
+  dataset: string;
+  loss: string;
+  metrics: string[];
+  optimizer: string;
+  learning_rate: number;
+  epochs: number;
+  batch_size: number;
+  seed: number;
+  parameters: 'new' | 'saved';
 }
 
 export interface TrainingChoices {
   datasets: DatasetInfo[];
   backends: BackendInfo[];
   losses: LossChoice[];
-  metrics: ChoiceOfKind[];
+  metrics: MetricChoice[];
   optimizers: ChoiceWithSettings[];
   schedules: ChoiceWithSettings[];
   /** The settings of early stopping. */

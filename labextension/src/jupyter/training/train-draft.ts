@@ -20,34 +20,25 @@ export function draftOf(
   before: Partial<TrainingSettings> | null
 ): Draft {
   const chosen: TrainingSettings = {
-    backend: choices.backends.find(backend => !backend.problem)?.name ?? '',
-    dataset: choices.datasets[0]?.name ?? '',
     target: null,
     scale: true,
-    loss: choices.losses[0]?.name ?? '',
     loss_settings: {},
-    metrics: [],
-    optimizer: choices.optimizers[0]?.name ?? '',
     optimizer_settings: {},
-    learning_rate: 0.001,
     schedule: null,
     schedule_settings: {},
     stopping: null,
     options: {},
-    epochs: 10,
-    batch_size: 32,
-    seed: 0,
-    parameters: 'new',
-    ...(withoutNulls(choices.defaults) as Partial<TrainingSettings>),
+    ...choices.defaults,
+    backend:
+      choices.defaults.backend ??
+      choices.backends.find(backend => !backend.problem)?.name ??
+      '',
     ...before
   };
   const usual = <K extends 'loss' | 'optimizer'>(
     key: K,
     offers: { name: string }[]
-  ) =>
-    offered(offers, chosen[key])
-      ? chosen[key]
-      : (choices.defaults[key] ?? offers[0]?.name ?? '');
+  ) => (offered(offers, chosen[key]) ? chosen[key] : choices.defaults[key]);
   return {
     ...chosen,
     loss: usual('loss', choices.losses),
@@ -134,12 +125,6 @@ export function byKind<T extends OfferOfKind>(
 
 function offered(offers: { name: string }[], name: string): boolean {
   return offers.some(offer => offer.name === name);
-}
-
-function withoutNulls<T extends object>(given: T): T {
-  return Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== null)
-  ) as T;
 }
 
 function withoutKey<T extends object>(given: T, key: string): T {

@@ -7,7 +7,7 @@ import { SettingsForm } from '../../editor';
 import type { ParamSchema, Translator } from '../../editor';
 import type { Draft } from './train-draft';
 import { Choice, Entry, Switch } from './train-fields';
-import type { TrainingChoices } from './training-settings';
+import type { ChosenSettings, TrainingChoices } from './training-settings';
 
 export interface MoreProps {
   choices: TrainingChoices;
@@ -92,6 +92,16 @@ function Parts(props: MoreProps): React.JSX.Element {
       <Part
         title={trans.__('Learning rate schedule')}
         summary={schedule?.summary}
+        note={
+          scheduling?.properties?.metric &&
+          directionText(
+            choices,
+            scheduling,
+            'metric',
+            draft.schedule_settings,
+            trans
+          )
+        }
       >
         <div className="labdl-TrainForm-grid">
           <Choice
@@ -118,7 +128,13 @@ function Parts(props: MoreProps): React.JSX.Element {
           )}
         </div>
       </Part>
-      <Part title={trans.__('Early stopping')}>
+      <Part
+        title={trans.__('Early stopping')}
+        note={
+          draft.stopping &&
+          directionText(choices, stopping, 'monitor', draft.stopping, trans)
+        }
+      >
         <Switch
           label={trans.__('Stop when a metric no longer improves')}
           checked={draft.stopping !== null}
@@ -159,6 +175,7 @@ function Parts(props: MoreProps): React.JSX.Element {
 function Part(props: {
   title: string;
   summary?: string;
+  note?: string | null;
   children: React.ReactNode;
 }): React.JSX.Element {
   return (
@@ -168,8 +185,33 @@ function Part(props: {
         <p className="labdl-TrainForm-summary">{props.summary}</p>
       )}
       {props.children}
+      {props.note && <p className="labdl-TrainForm-summary">{props.note}</p>}
     </section>
   );
+}
+
+/** Whether higher values of the chosen metric are better, as the settings or the metric itself say. */
+function directionText(
+  choices: TrainingChoices,
+  schema: ParamSchema,
+  setting: string,
+  values: ChosenSettings,
+  trans: Translator
+): string | null {
+  const name = `${values[setting] ?? schema.properties?.[setting]?.default ?? ''}`;
+  const mode = values.mode ?? 'auto';
+  const metric = choices.metrics.find(
+    each => each.name === name.replace(/^val_/, '')
+  );
+  const isHigher =
+    mode === 'auto'
+      ? metric
+        ? metric.higher_is_better
+        : false // a loss
+      : mode === 'max';
+  return isHigher
+    ? trans.__('%1: higher is better', name)
+    : trans.__('%1: lower is better', name);
 }
 
 /** Names of the values that an epoch has. */

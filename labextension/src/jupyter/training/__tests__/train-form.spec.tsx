@@ -54,7 +54,12 @@ const CHOICES: TrainingChoices = {
     { name: 'dice', summary: '', kind: null, schema: NOTHING }
   ],
   metrics: [
-    { name: 'accuracy', summary: 'Share', kind: 'classes' },
+    {
+      name: 'accuracy',
+      summary: 'Share',
+      kind: 'classes',
+      higher_is_better: true
+    },
     { name: 'f1', summary: 'Mean', kind: 'classes' },
     { name: 'r2', summary: 'Variance', kind: 'numbers' }
   ],
@@ -78,7 +83,18 @@ const CHOICES: TrainingChoices = {
     classes: { loss: 'cross_entropy', metrics: ['accuracy'] },
     numbers: { loss: 'huber', metrics: ['r2'] }
   },
-  defaults: { loss: 'cross_entropy', metrics: ['accuracy'], epochs: 20 }
+  defaults: {
+    backend: null,
+    dataset: 'digits',
+    loss: 'cross_entropy',
+    metrics: ['accuracy'],
+    optimizer: 'adam',
+    learning_rate: 0.001,
+    epochs: 20,
+    batch_size: 32,
+    seed: 0,
+    parameters: 'new'
+  }
 };
 const ANSWER: TrainingCode = {
   code: 'code',
@@ -214,8 +230,10 @@ test('an early end waits for a figure that there is', () => {
       .getAllByRole('option')
       .map(option => option.textContent)
   ).toEqual(['val_loss', 'val_accuracy', 'loss', 'accuracy']);
+  screen.getByText('val_loss: lower is better');
   fireEvent.change(monitor, { target: { value: '1' } });
   expect(last().stopping).toEqual({ monitor: 'val_accuracy' });
+  screen.getByText('val_accuracy: higher is better');
 });
 
 test('what does not fit is said, and keeps from training', () => {
