@@ -84,3 +84,8 @@ def test_version_stands_in_one_file_and_its_copies_agree():
     assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [labdl.__version__]
     [date] = re.findall(r"^date-released: (.*)$", citation, re.MULTILINE)
     assert f"## [{labdl.__version__}] - {date}\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_oldest_jupyterlab_of_the_tests_is_the_oldest_that_is_allowed():
+    [oldest] = re.findall(r'"jupyterlab>=([\d.]+),', (ROOT / "pyproject.toml").read_text())
+    assert f'"jupyterlab=={oldest}.*"' in (ROOT / "Makefile").read_text()
