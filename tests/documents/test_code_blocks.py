@@ -19,9 +19,10 @@ CHECKS = {
     ("experiments.md", "trials.wait()"): "assert [trial.status for trial in trials.trials] == ['finished'] * 4",
     ("own-data.md", "wine.csv"): "assert history['val_accuracy'][-1] > 0.8, history",
 }
-# documents that promise to run with PyTorch alone: nothing imports another framework
+# documents that promise to run with `labdl[lab,torch]` alone: nothing imports what it does not bring
 PYTORCH_ALONE = ("README.md", "own-data.md", "callbacks.md", "saving.md", "editor.md")
-NO_OTHER_FRAMEWORK = "import sys; sys.modules.update(tensorflow=None, keras=None, paddle=None, mindspore=None)"
+OTHERS = ("tensorflow", "keras", "paddle", "mindspore", "onnx", "onnxruntime", "optuna", "plotly", "resvg_py")
+WITHOUT_OTHERS = f"import sys; sys.modules.update(dict.fromkeys({OTHERS}))"
 
 
 def blocks(document: Path, language: str) -> list[str]:
@@ -36,7 +37,7 @@ WITH_CODE = [document for document in DOCUMENTS if blocks(document, "python")]
 @pytest.mark.sample(every=4)
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda path: path.name)
 def test_blocks_run_in_order(document, tmp_path):
-    cells = [nbformat.v4.new_code_cell(NO_OTHER_FRAMEWORK)] if document.name in PYTORCH_ALONE else []
+    cells = [nbformat.v4.new_code_cell(WITHOUT_OTHERS)] if document.name in PYTORCH_ALONE else []
     for code in blocks(document, "python"):
         cells.append(nbformat.v4.new_code_cell(code))
         checks = [check for (name, text), check in CHECKS.items() if name == document.name and text in code]
