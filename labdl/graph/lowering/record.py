@@ -25,7 +25,7 @@ from labdl.graph.lowering.variables import Variables, copied_variables, own_vari
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.signature import call_as_built, given_inputs
-from labdl.spec import Spec
+from labdl.spec import INTEGERS, Spec
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ def _merge(subject: Subject, variables: Variables, recordings: _Recordings) -> P
     return Program([*subject.inputs], sizes, parameters, constants, _without_unused(calls, outputs), outputs)
 
 
+_UNFIT = "the model does not run on random inputs, with which its calls are recorded"
 _FIRST = (5, 7, 11, 13, 17)  # sizes of the first recording, which are rarely also sizes of layers
 
 # which unknown sizes are one, by their place and axis: only those of batches, all of an axis, or all but those of batches
@@ -194,8 +195,10 @@ def _first_recording(subject: Subject, record, variables: Variables, sizes, trai
         try:
             first_run = _run(subject, record, variables, sizes, base, 0, training)
         except ValueError as error:
-            if isinstance(error, ModelError) or len(groupings) == 1:
+            if isinstance(error, ModelError):
                 raise
+            if len(groupings) == 1:
+                raise ModelError(f"{_UNFIT}: {error}") from error
             if groups is groupings[-1]:
                 reason = "the model does not run on inputs of other sizes, so give it fixed sizes at build"
                 raise ModelError(f"{reason}: {error}") from error
@@ -207,12 +210,30 @@ def _first_recording(subject: Subject, record, variables: Variables, sizes, trai
 
 def _run(subject: Subject, record, variables: Variables, sizes, trial, number: int, training: bool):
     """One recording: the tape, and the numbers of the outputs."""
+    # what is counted in the data differs where every other recording has ones alone; some indices have no 1, 0 is no divisor
+    ranges = [(number % 2, 2), (1, 2), (0, 1)]
+    if not any(spec.dtype in INTEGERS for spec in subject.inputs):
+        ranges = ranges[:1]
+    first: Exception | None = None
+    for integers in ranges:
+        try:
+            return _run_with(subject, record, variables, sizes, trial, number, training, integers)
+        except (ModelError, CapturedVariableError):
+            raise
+        except Exception as error:  # those of frameworks have no common class
+            first = first or error
+    if isinstance(first, ValueError | MemoryError):
+        raise first
+    raise ModelError(f"{_UNFIT}: {first}") from first
+
+
+def _run_with(subject: Subject, record, variables: Variables, sizes, trial, number: int, training: bool, integers):
     backend, specs = subject.backend, subject.inputs
     shapes = [list(s.shape) for s in specs]
     for (n, axis), size in zip(sizes, trial, strict=True):
         shapes[n][axis] = size
     draw = np.random.default_rng(number)
-    inputs = [_sample(draw, shape, spec.dtype, backend) for shape, spec in zip(shapes, specs, strict=True)]
+    inputs = [_sample(draw, shape, spec.dtype, backend, integers) for shape, spec in zip(shapes, specs, strict=True)]
     values, known = list(variables.of.values()), {}
     parameters = {id(p): p for p in subject.parameters.values()}
     for number, (key, value) in enumerate(variables.of.items(), len(inputs)):
@@ -229,14 +250,14 @@ def _run(subject: Subject, record, variables: Variables, sizes, trial, number: i
     return tape, outputs
 
 
-def _sample(draw, shape, dtype: str, backend):
+def _sample(draw, shape, dtype: str, backend, integers: tuple[int, int]):
     if dtype == "bool":
         return backend.tensor(draw.integers(0, 2, shape).astype(bool))
     if "float" in dtype or "complex" in dtype:
         return backend.tensor(
             draw.standard_normal(shape, "float32").astype(dtype if dtype != "bfloat16" else "float32")
         )
-    return backend.tensor(np.ones(shape, dtype))  # valid as indices of classes or tokens, and as divisors
+    return backend.tensor(draw.integers(*integers, shape).astype(dtype))
 
 
 @contextmanager
