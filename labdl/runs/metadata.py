@@ -35,13 +35,18 @@ def about(folder: str | Path) -> About:
     return About(values.text(told.get("name"), NAME) or "", tuple(tags), values.text(told.get("note"), NOTE) or "")
 
 
+def check_name(name: str) -> str:
+    """The name of a run on one line. Raises ConfigError for one that is too long, or that is no text."""
+    return _line("name", name, NAME)
+
+
 def write_about(
     folder: str | Path, *, name: str | None = None, tags: Sequence[str] | None = None, note: str | None = None
 ) -> About:
     """Change the name, tags or note of a run. Raises ConfigError for values that are too long, and OSError."""
     folder, now = Path(folder), about(folder)
     new = About(
-        now.name if name is None else _line("name", name, NAME),
+        now.name if name is None else check_name(name),
         now.tags if tags is None else _tags(tags),
         now.note if note is None else _text("note", note, NOTE),
     )

@@ -17,6 +17,7 @@ from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
 from labdl.nn.module import Module
 from labdl.nn.signature import call_as_built
+from labdl.runs.metadata import check_name, write_about
 from labdl.runs.reading import values as limits
 from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
@@ -252,11 +253,11 @@ class Trainer:
         dtype of the model, text labels to classes whose names are kept as ``model.class_names``, targets (N,) to an output
         (N, 1). ``validation_split``, in place of ``validation``, is the share of the samples that is held back for validation:
         for a loss of labels samples drawn by the seed, of each class its share, for others the last ones; ``validation_from``
-        "shuffled" or "last", as in Keras, chooses. ``class_weight`` multiplies the loss of each training sample by the weight of its
-        class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those left out, a sequence of one for each class, or "balanced"
-        for weights inverse to the frequencies; the mean divides by the number of samples. ``sample_weight`` are weights (N,)
-        of the samples of x and y; they multiply those of the classes. Both weight the loss of the training alone, not metrics
-        and validation.
+        "shuffled" or "last", as in Keras, chooses. ``class_weight`` multiplies the loss of each training sample by the weight
+        of its class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those left out, a sequence of one for each class, or
+        "balanced" for weights inverse to the frequencies; the mean divides by the number of samples. ``sample_weight`` are
+        weights (N,) of the samples of x and y; they multiply those of the classes. Both weight the loss of the training alone,
+        not metrics and validation.
         ``checkpoint``, a `Checkpoint` or its folder, saves the state during the training. ``resume`` resumes from a
         checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so that the
         same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The training
@@ -537,6 +538,7 @@ class Trainer:
         *,
         folder: str | Path | None = None,
         save_to: str | Path | None = None,
+        name: str | None = None,
         group: str | None = None,
         params: Mapping[str, Any] | None = None,
         **options: Unpack[TrainingOptions],
@@ -544,17 +546,23 @@ class Trainer:
         """Train in the background and return immediately a `Run` to watch, pause, resume and stop.
 
         The run is recorded in ``folder``, by default ``output_dir`` of the settings or ``runs/<id>``; ``save_to`` is an .npz
-        file for the parameters after each epoch and at the end. ``group`` is the name of a group of runs and ``params`` the
+        file for the parameters after each epoch and at the end. ``name`` is shown in lists of runs, where it can be changed.
+        ``group`` is the name of a group of runs and ``params`` the
         hyperparameters of this one, for tables that compare runs. The options are those of `events`; ``health`` defaults to
         that of the settings.
         """
         from labdl.train.run.run import Run
 
-        options = training_options("start", options, ["folder", "save_to", "group", "params"])  # type: ignore[assignment]
+        options = training_options("start", options, ["folder", "save_to", "name", "group", "params"])  # type: ignore[assignment]
         more = membership(group, params)
+        if name is not None:
+            check_name(name)
         with self._explain_errors(options.get("batch_size")):  # raised here, not in the thread
             events = self.events(train if y is None else (train, y), **{"health": self.settings.health, **options})
-        return Run(self, events, self.settings.output_dir if folder is None else folder, save_to, more)
+        run = Run(self, events, self.settings.output_dir if folder is None else folder, save_to, more)
+        if name is not None:
+            write_about(run.folder, name=name)
+        return run
 
     def _explain_errors(self, batch_size: int | None) -> AbstractContextManager:
         size = self.settings.batch_size if batch_size is None else batch_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ from labdl.train.tuning import search_space as spaces
 from labdl.train.tuning.search_space import Integers, LogUniform, Space, Uniform
 
 METHODS = ("random", "grid", "optuna")
+_DRAWS = 20  # of a combination that no trial has had, before it is looked for in order
 
 
 class Sampler(Protocol):
@@ -36,14 +38,45 @@ class _IndependentSampler:
         return False
 
 
+class _Tried:
+    """The combinations of a finite space that trials have had; a space with a range of numbers has no end."""
+
+    def __init__(self, space: Space):
+        self._space, self._total = space, spaces.size(space)
+        self._seen: set[str] = set()
+
+    @property
+    def exhausted(self) -> bool:
+        return self._total is not None and len(self._seen) >= self._total
+
+    def add(self, params: dict[str, Any]) -> bool:
+        """Note a combination; returns True if it is new."""
+        if self._total is None:
+            return True
+        before = len(self._seen)
+        self._seen.add(repr(params))
+        return len(self._seen) > before
+
+    def first_new(self) -> dict[str, Any]:
+        """The first combination, in the order of a grid, that no trial has had."""
+        return next(params for params in spaces.grid(self._space) if repr(params) not in self._seen)
+
+
 class RandomSampler(_IndependentSampler):
-    """Random parameters, independent of each other."""
+    """Random parameters, independent of each other; in a finite space each combination once."""
 
     def __init__(self, space: Space, seed: int):
-        self.space, self.seed = space, seed
+        self.space, self.seed, self._tried = space, seed, _Tried(space)
 
-    def ask(self, number: int) -> dict[str, Any]:
-        return spaces.sample(self.space, self.seed, number)
+    def ask(self, number: int) -> dict[str, Any] | None:
+        if self._tried.exhausted:
+            return None
+        for params in itertools.islice(spaces.samples(self.space, self.seed, number), _DRAWS):
+            if self._tried.add(params):
+                return params
+        params = self._tried.first_new()
+        self._tried.add(params)
+        return params
 
 
 class GridSampler(_IndependentSampler):
@@ -72,10 +105,28 @@ class OptunaSampler:
         finally:
             logging.set_verbosity(verbosity)
         self._trials: dict[int, Any] = {}
+        self._tried = _Tried(space)
 
-    def ask(self, number: int) -> dict[str, Any]:
-        trial = self._trials[number] = self.study.ask()
-        return {name: _suggest(trial, name, values) for name, values in self.space.items()}
+    def ask(self, number: int) -> dict[str, Any] | None:
+        if self._tried.exhausted:
+            return None
+        for _ in range(_DRAWS):
+            trial = self.study.ask()
+            params = {name: _suggest(trial, name, values) for name, values in self.space.items()}
+            if self._tried.add(params):
+                break
+            self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)  # a trial has had it
+        else:
+            params = self._tried.first_new()
+            places = {
+                name: v.index(params[name]) if isinstance(v, list) else params[name] for name, v in self.space.items()
+            }
+            self.study.enqueue_trial(places)
+            trial = self.study.ask()
+            params = {name: _suggest(trial, name, values) for name, values in self.space.items()}
+            self._tried.add(params)
+        self._trials[number] = trial
+        return params
 
     def tell(self, number: int, value: float | None, *, pruned: bool) -> None:
         states, trial = self._optuna.trial.TrialState, self._trials.pop(number)

@@ -91,7 +91,7 @@ def validate(space: Any) -> Space:
         if isinstance(values, Range):
             validated[name] = values
         elif isinstance(values, list | tuple) and values:
-            validated[name] = list(values)
+            validated[name] = [*{repr(value): value for value in values}.values()]  # each choice once
         else:
             raise ConfigError(
                 f"space: {name} wants a list of choices, Uniform, LogUniform or Integers, received {values!r:.80}"
@@ -112,13 +112,19 @@ def describe(space: Space) -> dict[str, Any]:
 _KINDS = {Uniform: "uniform", LogUniform: "log_uniform", Integers: "integers"}
 
 
-def sample(space: Space, seed: int, number: int) -> dict[str, Any]:
-    """Sample the parameters of a trial, which depend only on the seed and its number."""
+def samples(space: Space, seed: int, number: int) -> Iterator[dict[str, Any]]:
+    """Draws of the parameters of a trial, which depend only on the seed and its number."""
     random = np.random.default_rng([seed, number])
-    return {
-        name: values[int(random.integers(len(values)))] if isinstance(values, list) else values.sample(random)
-        for name, values in space.items()
-    }
+    while True:
+        yield {
+            name: values[int(random.integers(len(values)))] if isinstance(values, list) else values.sample(random)
+            for name, values in space.items()
+        }
+
+
+def size(space: Space) -> int | None:
+    """Number of combinations; None for a space with a continuous range."""
+    return None if any(isinstance(v, Uniform | LogUniform) for v in space.values()) else combinations(space)
 
 
 def combinations(space: Space) -> int:

@@ -332,8 +332,9 @@ def sweep(
     `Trainer` and of `Trainer.start`.
 
     The data are those of `Trainer.fit`, ``sweep(build, space, dataset)`` or ``sweep(build, space, x, y)``.
-    ``method`` "random" samples ``trials`` combinations, by default ten, "grid" tries all, and "optuna" uses Optuna, with
-    optional pruning: ``pruner=optuna.pruners.MedianPruner()``. The value of a trial is the best of ``metric`` over its epochs;
+    ``method`` "random" samples ``trials`` combinations, by default ten and none twice, "grid" tries all, and "optuna" uses
+    Optuna, with optional pruning: ``pruner=optuna.pruners.MedianPruner()``. The value of a trial is the best of ``metric`` over
+    its epochs;
     ``mode``, "min" or "max", defaults to that of the metric; a value of your own wants one. Each trial starts with
     ``labdl.seed(seed)``, so that the same seed gives the same trials with the same results. Trials are recorded in
     ``folder/trial-0001`` and so on, by default in ``runs/sweep-…``; if one fails the others continue. ``at_once`` trials run at
@@ -365,7 +366,15 @@ def sweep(
     target = Path(folder) if folder is not None else Path("runs") / _name()
     if (target / "trial-0001").exists():
         raise ConfigError(f"{target} already has a sweep: give this one another folder=")
-    total = spaces.combinations(validated) if method == "grid" else None
+    total = spaces.size(validated)
+    if total is not None and count is not None and total < count:
+        log.warning(
+            "sweep: the space has %d combinations, so there are %d trials instead of %d: none twice",
+            total,
+            total,
+            count,
+        )
+        count = total
     write_group(
         target,
         "sweep",
@@ -373,7 +382,7 @@ def sweep(
         metric=metric,
         mode=direction,
         space=spaces.describe(validated),
-        trials=count if total is None else min(total, count or total),
+        trials=total if count is None else count,
     )
     return Sweep(
         builder,

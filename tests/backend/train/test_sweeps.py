@@ -123,7 +123,7 @@ def test_sweep_whose_trials_all_fail_raises_the_cause(options, tmp_path):
     trials = sweep(build, {"learning_rate": [0.1, 0.2]}, DATA, folder=tmp_path / "one", **options)
     with pytest.raises(RuntimeError, match="no such thing") as caught:
         trials.wait(WAIT)
-    assert "all 10 trials failed, this is the error of trial 1 (learning_rate=" in caught.value.__notes__[0]
+    assert "all 2 trials failed, this is the error of trial 1 (learning_rate=" in caught.value.__notes__[0]
     assert group(tmp_path / "one")["status"] == "failed"
     with pytest.raises(RuntimeError, match="no such thing") as again:
         trials.wait(WAIT)

@@ -41,5 +41,8 @@ export interface RunsSource {
 
 /** Name of a run in lists. */
 export function title(run: Brief): string {
-  return run.name || run.id || run.path;
+  if (run.name || run.group) {
+    return run.name || run.id || run.path;
+  }
+  return run.path.replace(/^runs\//, '') || run.id || run.path; // with its sub-folder
 }

@@ -51,14 +51,23 @@ function flatten(
     } else if (depth > 1 && value && !Array.isArray(value)) {
       flatten(value, `${path}.`, depth - 1, found);
     } else {
-      found.set(path, JSON.stringify(value));
+      found.set(path, settingValue(value));
     }
   }
 }
 
-/** Value of a setting as in `settingsOf`. */
+/** Value of a setting as in `settingsOf`: a list of texts, such as the metrics, without brackets and quotes. */
 export function settingValue(value: unknown): Value {
-  return isScalar(value) ? value : JSON.stringify(value);
+  if (isScalar(value)) {
+    return value;
+  }
+  return Array.isArray(value) && value.length && value.every(isText)
+    ? value.join(', ')
+    : JSON.stringify(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function isScalar(value: unknown): value is Value {
