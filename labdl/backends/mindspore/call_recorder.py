@@ -24,6 +24,7 @@ from labdl.call_logging import CallLog
 _READS = ("asnumpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__", "numpy")
 _WRITES = ("__setitem__", "copy_", "set_data", "assign_value")
 _SEEDS = ("seed", "seed0", "seed1", "seed2")  # set anew for each call; 0 lets MindSpore choose
+_PROXY = "ProxyOp"  # a local class that makes a tensor of a number: its result is a constant
 _QUIET = frozenset(dir(object)) | {"dtype", "shape", "size", "ndim", "has_init", "param_info", "slice_info"}
 
 
@@ -57,6 +58,8 @@ def _source_of(prim) -> str:
     """Source text of a primitive."""
     home = "mindspore.ops" if hasattr(mindspore.ops, type(prim).__name__) else type(prim).__module__
     attributes = {k: 0 if k.lower() in _SEEDS else v for k, v in prim.init_attrs.items()}
+    if attributes.get("name") == prim.name:  # of primitives whose constructors take none
+        del attributes["name"]
     settings = ", ".join(f"{k}={_setting(v)}" for k, v in attributes.items())
     return f"{home}.{type(prim).__name__}({settings})"
 
@@ -79,7 +82,7 @@ def _primitives() -> dict[type, dict]:
     while open_:
         kind = open_.pop()
         open_ += [k for k in kind.__subclasses__() if k not in found]
-        call = vars(kind).get("__call__")
+        call = vars(kind).get("__call__") if kind.__name__ != _PROXY else None
         logged = call and _log.log_calls(call, _target, bound=True, writes=_changes_a_parameter)
         found[kind] = {"__call__": logged} if logged else {}
     return {kind: members for kind, members in found.items() if members}
