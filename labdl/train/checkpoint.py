@@ -27,7 +27,7 @@ from labdl.nn.parameter import Parameter
 from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
 from labdl.train import pytree, state_dict
-from labdl.train.monitored import Direction, Mode, Monitor, find_direction, monitored_value
+from labdl.train.directions import Direction, Mode, Monitor, find_direction, monitored_value
 from labdl.train.progress import MonitoredValue, Progress, TrainingDocument, parse_document
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from labdl.errors import StateDictError
 from labdl.nn.types import Whole
 from labdl.settings import Amount, check
 from labdl.signature import show_plain_types
+from labdl.train.directions import Direction, Mode, Monitor, find_direction, monitored_value
 from labdl.train.events import Epoch, Event, Validation
-from labdl.train.monitored import Direction, Mode, Monitor, find_direction, monitored_value
 
 
 @show_plain_types

@@ -18,6 +18,7 @@ from labdl.train import failures
 from labdl.train.batch_norm_statistics import apply_swa
 from labdl.train.binding import convert
 from labdl.train.data_adapter import read, size_of
+from labdl.train.directions import find_direction
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step, Validation
 from labdl.train.learning_rate import LearningRate
@@ -26,7 +27,6 @@ from labdl.train.loaders import count_seen, dataset_of
 from labdl.train.logged_values import means_of
 from labdl.train.metrics.metric import check_number
 from labdl.train.monitor.monitor import TrainingMonitor
-from labdl.train.monitored import find_direction
 from labdl.train.nonfinite import NonFiniteCheck
 from labdl.train.progress import Progress
 from labdl.train.schedules.base import Plan

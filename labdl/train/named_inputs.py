@@ -38,7 +38,7 @@ def takes_by_name(model: Module, x: Any) -> bool:
 
 
 def describe_inputs(model: Module, x: Any) -> str:
-    """What the inputs are, for an error: of a dictionary its entries, and the inputs that the model has."""
+    """Description of inputs for an error: of a dictionary its entries, and the inputs that the model has."""
     if not isinstance(x, Mapping):
         return type(x).__name__
     names = [a.name for a in model._arguments()] if model.unbuilt else [name for name, _ in given_inputs(model)]

@@ -16,11 +16,11 @@ from labdl.train.callbacks import Callback, Callbacks, split_early_stopping
 from labdl.train.class_names import name_text_labels
 from labdl.train.config import TrainerSettings
 from labdl.train.data_adapter import as_dataset
+from labdl.train.directions import check_monitors
 from labdl.train.events import Event
 from labdl.train.limits import Limits
 from labdl.train.loaders import check_evaluation_data, dataset_of, for_training
 from labdl.train.loop import Loop
-from labdl.train.monitored import check_monitors
 from labdl.train.preparation import prepare_training
 from labdl.train.progress import Progress
 from labdl.train.sample_weight import check_sample_weight

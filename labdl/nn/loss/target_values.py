@@ -79,7 +79,7 @@ def _has(targets: np.ndarray, declared: TargetValues) -> bool:
 
 
 def _advice(targets: np.ndarray, lowest: float, highest: float, declared: TargetValues) -> str:
-    """What to write for usual codes of two classes."""
+    """Advice for usual codes of two classes."""
     if declared == COUNTS:
         return "choose a loss of numbers such as mean_squared_error, or correct the negative ones"
     two = not np.any((targets != lowest) & (targets != highest))

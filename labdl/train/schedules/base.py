@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 from labdl.errors import ConfigError, StateDictError, suggest_name
 from labdl.settings import check, create, form_fields, settings_schema
 from labdl.signature import show_plain_types
+from labdl.train.directions import Monitor, monitored_value
 from labdl.train.metrics.metric import Metric
-from labdl.train.monitored import Monitor, monitored_value
 
 
 @dataclasses.dataclass

@@ -14,7 +14,7 @@ from annotated_types import Gt, Lt
 from labdl.errors import ConfigError
 from labdl.nn.types import Whole
 from labdl.settings import INNER, Amount
-from labdl.train.monitored import Mode, find_direction
+from labdl.train.directions import Mode, find_direction
 from labdl.train.schedules.base import Schedule, register
 from labdl.train.schedules.decay import Constant
 
@@ -108,10 +108,11 @@ class Lambda(Schedule):
 class ReduceOnPlateau(Schedule):
     """Multiplies the rate by ``factor`` when a metric has not improved for more than ``patience`` epochs.
 
-    An improvement exceeds the best value by the fraction ``threshold`` of its size, or absolutely with ``threshold_mode="absolute"``;
-    after a reduction ``cooldown`` epochs are ignored. A Trainer passes ``metric`` to ``observe`` after each epoch. ``mode``
-    says whether lower or higher values are better, "min" or "max"; "auto" takes it from the metric, and a value of your own
-    wants "min" or "max".
+    An improvement exceeds the best value by the fraction ``threshold`` of its size, or absolutely with
+    ``threshold_mode="absolute"``; after a reduction ``cooldown`` epochs are ignored. A Trainer passes ``metric`` to ``observe``
+    after each epoch. ``mode`` says whether lower or higher values are better, "min" or "max"; "auto" takes it from the metric,
+    and a value of your own wants "min" or "max".
+
     As torch's ReduceLROnPlateau, for which a relative threshold below a negative best value is no threshold.
     """
 

@@ -38,7 +38,7 @@ class _IndependentSampler:
         return False
 
 
-class _Tried:
+class _Combinations:
     """The combinations of a finite space that trials have had; a space with a range of numbers has no end."""
 
     def __init__(self, space: Space):
@@ -46,7 +46,7 @@ class _Tried:
         self._seen: set[str] = set()
 
     @property
-    def exhausted(self) -> bool:
+    def at_end(self) -> bool:
         return self._total is not None and len(self._seen) >= self._total
 
     def add(self, params: dict[str, Any]) -> bool:
@@ -66,16 +66,16 @@ class RandomSampler(_IndependentSampler):
     """Random parameters, independent of each other; in a finite space each combination once."""
 
     def __init__(self, space: Space, seed: int):
-        self.space, self.seed, self._tried = space, seed, _Tried(space)
+        self.space, self.seed, self._used = space, seed, _Combinations(space)
 
     def ask(self, number: int) -> dict[str, Any] | None:
-        if self._tried.exhausted:
+        if self._used.at_end:
             return None
         for params in itertools.islice(spaces.samples(self.space, self.seed, number), _DRAWS):
-            if self._tried.add(params):
+            if self._used.add(params):
                 return params
-        params = self._tried.first_new()
-        self._tried.add(params)
+        params = self._used.first_new()
+        self._used.add(params)
         return params
 
 
@@ -105,26 +105,26 @@ class OptunaSampler:
         finally:
             logging.set_verbosity(verbosity)
         self._trials: dict[int, Any] = {}
-        self._tried = _Tried(space)
+        self._used = _Combinations(space)
 
     def ask(self, number: int) -> dict[str, Any] | None:
-        if self._tried.exhausted:
+        if self._used.at_end:
             return None
         for _ in range(_DRAWS):
             trial = self.study.ask()
             params = {name: _suggest(trial, name, values) for name, values in self.space.items()}
-            if self._tried.add(params):
+            if self._used.add(params):
                 break
             self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)  # a trial has had it
         else:
-            params = self._tried.first_new()
+            params = self._used.first_new()
             places = {
                 name: v.index(params[name]) if isinstance(v, list) else params[name] for name, v in self.space.items()
             }
             self.study.enqueue_trial(places)
             trial = self.study.ask()
             params = {name: _suggest(trial, name, values) for name, values in self.space.items()}
-            self._tried.add(params)
+            self._used.add(params)
         self._trials[number] = trial
         return params
 

@@ -21,9 +21,9 @@ from labdl.ops.random.state import seed as set_seed
 from labdl.runs import control
 from labdl.train import config, failures, losses
 from labdl.train.data_adapter import as_dataset
+from labdl.train.directions import Monitor, find_direction
 from labdl.train.events import Epoch, Event
 from labdl.train.leaderboard import Leaderboard
-from labdl.train.monitored import Monitor, find_direction
 from labdl.train.options import SweepOptions
 from labdl.train.run import rng
 from labdl.train.run.groups import end_group, membership, write_group

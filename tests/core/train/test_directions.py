@@ -6,8 +6,8 @@ import pytest
 from labdl import nn, train
 from labdl.errors import ConfigError
 from labdl.train import Checkpoint, EarlyStopping, ReduceOnPlateau, Trainer
+from labdl.train.directions import Monitor, find_direction
 from labdl.train.metrics import METRICS, Metric
-from labdl.train.monitored import Monitor, find_direction
 
 X = np.ones((4, 2), "float32")
 CURVE = [0.70, 0.72, 0.83, 0.92]
@@ -99,7 +99,7 @@ def test_misspelt_value_raises_before_the_first_step(part, message, monkeypatch)
 
 def test_metric_without_a_direction_asks_for_one(tmp_path):
     subject, callbacks = scripted(higher=None, stopping=EarlyStopping("val_score"))
-    with pytest.raises(ConfigError, match=r"which does not say whether higher is better: write mode=\"min\" or"):
+    with pytest.raises(ConfigError, match=r"which does not say whether higher is better; write mode=\"min\" or"):
         subject.fit(X, X[:, :1], callbacks=callbacks, progress=False)
 
 

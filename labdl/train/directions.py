@@ -1,4 +1,4 @@
-"""Values that early stopping, checkpoints and schedules monitor: their direction, and whether a training has them."""
+"""Directions of the values that early stopping, checkpoints and schedules monitor, and whether a training has them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def monitored_value(owner: object, name: str, values: Mapping[str, float]) -> fl
 
 
 class Monitor(NamedTuple):
-    """What a part of a training monitors; ``owner`` is the name of its class, for errors."""
+    """A value that a part of a training monitors; ``owner`` is the name of its class, for errors."""
 
     owner: str
     name: str
