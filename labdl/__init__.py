@@ -117,7 +117,9 @@ def __getattr__(name: str):
         return value
     if not name.startswith("_") and find_spec(f"labdl.{name}"):
         return import_module(f"labdl.{name}")
-    raise AttributeError(f"module 'labdl' has no attribute {name!r}")
+    from labdl import habits
+
+    habits.refuse("labdl", name)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from labdl import habits
 from labdl.backends.facts import FrameworkFacts
 
 _FOLDER = Path(__file__).parent / "backends"
@@ -74,7 +75,7 @@ def available() -> dict[str, str]:
 def problem(name: str) -> str | None:
     """Message why this environment cannot run a backend; None if it can."""
     if name not in NAMES:
-        return f"unknown backend {name!r}: choose one of {', '.join(NAMES)}"
+        return f"unknown backend {name!r}: choose one of {', '.join(NAMES)}{habits.backend_hint(name)}"
     facts = FACTS[name]
     if not is_installed(name):
         return f"backend {name!r} is not installed: {facts.install_command}"

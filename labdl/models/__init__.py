@@ -1,9 +1,11 @@
 """Published models, one file per family, written with layers and operators for every backend."""
 
+import functools
 import pkgutil
 from importlib import import_module
 
-from labdl.models import text, vision
+from labdl.errors import suggest_name
+from labdl.models import text, vision, zoo
 from labdl.models.public import load_public, public_state_dict
 from labdl.models.zoo import create, list_models
 
@@ -15,3 +17,10 @@ __all__ = ["create", "list_models", "load_public", "public_state_dict", "text", 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str):
+    """A model of the zoo as a function, ``models.resnet18(classes=10)`` for ``create("resnet18", classes=10)``."""
+    if name in zoo.ZOO:
+        return functools.partial(create, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{suggest_name(name, zoo.ZOO)}")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from labdl import habits
 from labdl.errors import ConfigError
 from labdl.models.public import load_public
 from labdl.nn.module import Module
@@ -115,7 +116,14 @@ def create(name: str, *, weights: Weights | None = None, backend: str | None = N
     None, and has these values; `Module.replace_head` then gives it other classes. Raises ConfigError for an unknown name or
     setting, ModelError where public names of the model are not known, StateDictError for weights of another model.
     """
-    model = find(name).create(**settings)
+    entry = find(name)
+    if "num_classes" in settings and "classes" not in settings:  # as it is called elsewhere
+        settings["classes"] = settings.pop("num_classes")
+    for setting in settings:
+        advice = habits.hint("setting of a zoo model", setting)
+        if advice:
+            raise ConfigError(f"{name} has no setting {setting!r}{advice}")
+    model = entry.create(**settings)
     if weights is not None:
         model.build(*model.input_specs, backend=backend)
         load_public(model, weights)

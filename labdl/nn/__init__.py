@@ -5,6 +5,7 @@
 from importlib import import_module
 from pathlib import Path
 
+from labdl import habits
 from labdl.nn import initializers
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
@@ -68,6 +69,9 @@ def __getattr__(name: str):
     """A layer under its name in another framework, such as ``nn.MSELoss``; these names are not in ``dir(nn)``."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    advice = habits.hint(__name__, name)
+    if advice:
+        raise AttributeError(f"labdl.nn has no {name!r}{advice}")
     return foreign.find(name)
 
 

@@ -73,7 +73,11 @@ class _ModuleSequence(Module):
 
 
 class Sequential(_ModuleSequence):
-    """Modules one after the other: the output of each is the input of the next."""
+    """Modules one after the other: the output of each is the input of the next. A list of them may be given, as in Keras."""
+
+    def __init__(self, *modules: Module | Iterable[Module]):
+        listed = modules[0] if len(modules) == 1 and isinstance(modules[0], list | tuple) else modules
+        super().__init__(*listed)  # type: ignore[arg-type]
 
     def forward(self, x):
         for module in self._modules.values():

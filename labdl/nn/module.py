@@ -12,6 +12,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.display import model_mimebundle, model_widget
 from labdl.errors import ConfigError, ModelError
+from labdl.habits import Elsewhere
 from labdl.interop.key_map import Keys
 from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.failing_layer import name_failing_layer
@@ -57,6 +58,9 @@ class Module:
     _ties: dict[str, str]
     _trainable: bool  # see labdl.nn.trainable
     _frozen_later: tuple[tuple[str, bool], ...]
+
+    # names that models of other frameworks have
+    fit, compile, predict, evaluate, cuda = Elsewhere(), Elsewhere(), Elsewhere(), Elsewhere(), Elsewhere()
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)

@@ -48,6 +48,12 @@ def place_inputs(
     ``given`` and the values of ``named`` are Specs, shapes, or objects with a shape and a dtype. A named value that is none of
     these, such as True, is a setting of the forward.
     """
+    for value in given:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            shape = ", ".join(["None", *(str(v) for v in given if v is not None)])
+            raise ModelError(
+                f"build wants the shape of each input, received the number {value}: write build(({shape}))"
+            )
     placed = [None if value is None else as_spec(value) for value in given]
     rest = {name: _spec_or_setting(value) for name, value in named.items()}
     places = [a for a in module._arguments() if not a.by_name]

@@ -1,5 +1,6 @@
 """Platform-neutral operators: one name, one meaning, on every backend. Each decides by the type of its tensors."""
 
+from labdl import habits
 from labdl.ops import infix
 from labdl.ops.array.creation import *
 from labdl.ops.array.indexing import *
@@ -95,3 +96,7 @@ __all__ = [*OPERATORS, *_EDGES, "OPERATORS", "Operator", "StringTensor", "custom
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str):
+    habits.refuse(__name__, name)

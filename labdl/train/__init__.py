@@ -1,5 +1,6 @@
 """Training: optimizers, losses, metrics, the trainer and its runs."""
 
+from labdl import habits
 from labdl.train import metrics, optimizers, schedules
 from labdl.train.callbacks import Callback
 from labdl.train.checkpoint import Checkpoint
@@ -79,3 +80,7 @@ __all__ += schedules.__all__
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str):
+    habits.refuse(__name__, name)

@@ -9,6 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from labdl import habits
 from labdl.bounded.files import read_file
 from labdl.bounded.plain_json import loads
 from labdl.data import SOURCES
@@ -229,7 +230,9 @@ def create_settings(settings: Mapping[str, Any]) -> TrainerSettings:
 def check_execution(backend: Any, compiled: Any, seed: Any, owner: str = "Trainer") -> None:
     """Raise ConfigError for an invalid backend, compilation mode or seed."""
     if backend is not None and (not isinstance(backend, str) or backend not in NAMES):
-        raise ConfigError(f"{owner}: backend wants one of {', '.join(NAMES)}, received {backend!r}")
+        raise ConfigError(
+            f"{owner}: backend wants one of {', '.join(NAMES)}, received {backend!r}{habits.backend_hint(backend)}"
+        )
     if not (compiled is None or isinstance(compiled, bool) or (isinstance(compiled, str) and compiled == "xla")):
         raise ConfigError(f"{owner}: compiled wants true, false, 'xla' or nothing, received {compiled!r}")
     if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
@@ -246,6 +249,9 @@ def check_names(settings: Mapping[str, Any]) -> None:
     allowed = names()
     for name in settings:
         if name not in allowed:
+            advice = habits.hint("setting of Trainer", name)
+            if advice:
+                raise ConfigError(f"Trainer has no setting {name!r}{advice}")
             raise ConfigError(
                 f"Trainer has the settings {', '.join(allowed)}, received {name!r}{suggest_name(name, allowed)}"
             )
