@@ -21,13 +21,21 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
 
 
 def _batch_norm(x, scale, offset, mean, variance, training, momentum, epsilon):
-    """Channels on the last axis, by the fused kernel, which knows four axes and already gives the unbiased variance."""
+    """Channels on the last axis, by the fused kernel, which knows four axes and already gives the unbiased variance.
+
+    Its mean has three digits less than the elements: of their differences from the first one it is exact where they are
+    equal, and as exact as their spread else. That takes a tenth of the time of the kernel.
+    """
     if x.dtype == tf.float64:
         return _batch_norm_wide(x, scale, offset, mean, variance, training, momentum, epsilon)
     fused = x if x.shape.rank == 4 else tf.reshape(x, (-1, 1, 1, scale.shape[0]))
     numbers = scale, offset, mean, variance
     if x.dtype in HALVES:  # the kernel keeps its statistics in float32
         numbers = [tf.cast(v, tf.float32) for v in numbers]
+    first = None
+    if training:
+        first = tf.stop_gradient(tf.reduce_sum(fused[:1, :1, :1], [0, 1, 2]))  # zeros for no samples
+        fused, numbers = fused - first, [*numbers[:2], tf.zeros_like(numbers[2]), numbers[3]]
     y, new_mean, new_variance, *_ = tf.raw_ops.FusedBatchNormV3(
         x=fused,
         scale=numbers[0],
@@ -40,9 +48,10 @@ def _batch_norm(x, scale, offset, mean, variance, training, momentum, epsilon):
         is_training=training,
     )
     if training and isinstance(mean, tf.Variable):
-        mean.assign(tf.cast(new_mean, mean.dtype))
+        old, first = tf.cast(mean, new_mean.dtype), tf.cast(first, new_mean.dtype)
+        mean.assign(tf.cast(old + momentum * (first - old) + new_mean, mean.dtype))
         variance.assign(tf.cast(new_variance, variance.dtype))
-    return y if fused is x else tf.reshape(y, tf.shape(x))
+    return y if x.shape.rank == 4 else tf.reshape(y, tf.shape(x))
 
 
 def _batch_norm_wide(x, scale, offset, mean, variance, training, momentum, epsilon):

@@ -61,3 +61,15 @@ def test_any_number_of_axes(axes, training, axis, backend):
         expected = np.moveaxis(np.moveaxis(factors, axis, -1) * slope, -1, axis)
         np.testing.assert_allclose(labdl.to_numpy(found[0]), expected, rtol=1e-4, atol=1e-5)
     assert tuple(found[0].shape) == x.shape
+
+
+@pytest.mark.parametrize("shape", [(8, 4, 1000), (32, 4, 28, 28)])
+def test_batch_of_equal_values_is_the_offset(shape, backend):
+    """The rounding of the mean of many equal numbers is no deviation from it."""
+    ones, zeros = (np.full(4, value, "float32") for value in (1.0, 0.0))
+    mean, variance = backend.variable(zeros, trainable=False), backend.variable(ones, trainable=False)
+    x = backend.tensor(np.full(shape, 100.1, "float32"))
+    y = ops.batch_norm(x, backend.tensor(ones), backend.tensor(zeros), mean, variance, training=True)
+    np.testing.assert_allclose(labdl.to_numpy(y), 0, atol=5e-3)
+    np.testing.assert_allclose(labdl.to_numpy(mean), 10.01, rtol=1e-6)
+    np.testing.assert_allclose(labdl.to_numpy(variance), 0.9, rtol=1e-6)
