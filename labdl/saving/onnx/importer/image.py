@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
         options, ratios = {"size": tuple(wanted[2:])}, [1.0, 1.0]
     if mode == "nearest" and None not in (*x.shape[2:], *wanted[2:]):
         given = [Fraction(q).limit_denominator(10**6) for q in options.get("scale", ())]
-        spatial = [*zip(x.shape[2:], wanted[2:], given or [None] * (rank - 2), strict=True)]
+        spatial: list[Any] = [*zip(x.shape[2:], wanted[2:], given or [None] * (rank - 2), strict=True)]
         places = [_nearest_places(n, m, q, where, a.get("nearest_mode", "round_prefer_floor")) for n, m, q in spatial]
     else:
         spatial, places = [], []
