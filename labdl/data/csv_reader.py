@@ -73,7 +73,8 @@ class Table:
                 what = f"{found!r:.40}" if found else "nothing"
                 raise FileFormatError(
                     f"{self.name}: the column {self.columns[at]!r:.60} has {what} in line {self.line_number(row)}, "
-                    "a number is wanted: fill it, or leave the column or the line out"
+                    "a number is wanted: fill it, or leave the column or the line out; the transform TablePreprocessor fills "
+                    "gaps and encodes categories"
                 )
         return np.stack([np.frombuffer(self.values[at]) for at in places], 1)
 

@@ -58,8 +58,7 @@ def run(options: argparse.Namespace) -> int:
             f"{options.config} has no train_dataset: give the name of a data set, such as digits, or a file"
         )
     folder = options.folder or trainer.settings.output_dir or _new_folder()
-    given = {"resume": True} if options.resume else {}
-    events = trainer.events(health=trainer.settings.health, **given)
+    events = trainer.events(health=trainer.settings.health, resume=True if options.resume else None)
     training = Run(trainer, follow(events) if options.progress else events, folder, Path(folder) / "model.npz")  # type: ignore[arg-type]
     try:
         training.wait()

@@ -49,7 +49,7 @@ class Conversion:
             self.rule = _target_rule(context)
             self._limits = index_limits(context.model)
         self._check_targets = _accept if "loss" in context.overridden else _target_check(context, self.rule)
-        self._width = next((s.dtype for s in self.inputs or () if s and s.dtype == "float64"), "float32")
+        self._width = next((s.dtype for s in self.inputs or () if s is not None and s.dtype == "float64"), "float32")
 
     def __call__(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Convert inputs and targets: arrays, or tuples, lists and dictionaries of them. Raises ConfigError."""

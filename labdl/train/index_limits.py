@@ -36,9 +36,8 @@ def index_limits(model: Module) -> dict[int, IndexLimit]:
     for edge in graph.edges.values():
         layer = tables.get(graph.nodes[edge.target].name)
         if edge.source in places and layer is not None and edge.target_port == "x":
-            limit = IndexLimit(
-                f"{graph.nodes[edge.target].name} ({type(layer).__name__})", getattr(layer, layer.index_limit)
-            )
+            kind: Any = type(layer)
+            limit = IndexLimit(f"{graph.nodes[edge.target].name} ({kind.__name__})", getattr(layer, kind.index_limit))
             before = limits.get(places[edge.source])
             limits[places[edge.source]] = limit if before is None or limit.size < before.size else before
     return limits
