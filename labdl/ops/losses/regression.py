@@ -13,6 +13,7 @@ from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import softplus
 from labdl.ops.operator import Choice, case, floats, operator
+from labdl.ops.precision.float32 import _narrow, _wide
 
 _PAIR = (
     case(floats(4, 3), floats(4, 3)),
@@ -133,6 +134,7 @@ def gaussian_nll_loss(prediction, target, variance, *, full=False, epsilon=1e-6,
 
     Variances are taken as at least ``epsilon``; ``full`` adds log(2 pi) / 2. Semantics: torch.nn.functional.gaussian_nll_loss.
     """
-    spread = maximum(variance, epsilon)
-    losses = 0.5 * (log(spread) + divide(square(prediction - target), spread))
-    return _reduce(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
+    spread = maximum(_wide(variance), epsilon)  # whose square would be 0 in half precision
+    losses = 0.5 * (log(spread) + divide(square(_wide(prediction) - _wide(target)), spread))
+    losses = losses + 0.5 * math.log(2 * math.pi) if full else losses
+    return _narrow(_reduce(losses, reduction), prediction, target, variance)

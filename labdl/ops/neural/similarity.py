@@ -10,6 +10,7 @@ from labdl.ops.math.arithmetic import add, divide, maximum, multiply, pow, rsqrt
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.operator import case, floats, operator
+from labdl.ops.precision.float32 import _narrow, _wide
 from labdl.spec import broadcast
 
 
@@ -85,5 +86,6 @@ def pairwise_distance(x, y, *, p=2.0, epsilon=1e-6, keepdims=False):
 
     Semantics: torch.nn.functional.pairwise_distance.
     """
-    result = _length(add(subtract(x, y), epsilon), p, -1, 0.0)
-    return result if keepdims else total(result, axis=-1)
+    # in half precision the square of the epsilon would be 0, with an infinite slope
+    result = _length(add(subtract(_wide(x), _wide(y)), epsilon), p, -1, 0.0)
+    return _narrow(result if keepdims else total(result, axis=-1), x, y)
