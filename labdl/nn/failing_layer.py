@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -17,20 +18,18 @@ def name_failing_layer(model: Module, error: Exception) -> None:
     """
     if type(error) not in (ValueError, TypeError) or len(error.args) != 1 or not isinstance(error.args[0], str):
         return
-    failing = _innermost(error.__traceback__)
-    path = next((path for path, module in model.named_modules() if module is failing and path), None)
-    if path is not None and failing is not None and not error.args[0].startswith("layer "):
-        error.args = (f"layer {path} ({type(failing).__name__}): {error.args[0]}",)
+    paths = {id(module): path for path, module in model.named_modules()}
+    layer = _innermost(error.__traceback__, paths)
+    if layer is not None and layer is not model and not error.args[0].startswith("layer "):
+        error.args = (f"layer {paths[id(layer)]} ({type(layer).__name__}): {error.args[0]}",)
 
 
-def _innermost(traceback: TracebackType | None) -> Module | None:
-    """The module of the innermost frame of a forward."""
-    from labdl.nn.module import Module
-
-    found = None
+def _innermost(traceback: TracebackType | None, paths: Mapping[int, str]) -> Module | None:
+    """The module with a path in the innermost frame of a forward."""
+    layer = None
     while traceback is not None:
         frame = traceback.tb_frame
-        if frame.f_code.co_name == "forward" and isinstance(frame.f_locals.get("self"), Module):
-            found = frame.f_locals["self"]
+        if frame.f_code.co_name == "forward" and id(frame.f_locals.get("self")) in paths:
+            layer = frame.f_locals["self"]
         traceback = traceback.tb_next
-    return found
+    return layer

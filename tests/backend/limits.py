@@ -1,4 +1,4 @@
-"""Limits at which gradients are tried: every differentiable operator's first samples at kinks, zeros, ties, equal and large values."""
+"""Limits at which gradients are tried: first samples of differentiable operators at kinks, ties, equal and large values."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ def number(value, dtype: str):
 
 
 def cond(pred, true_fn, false_fn):
-    if torch.is_grad_enabled():  # Inductor's code for it stops at, or misreads, gradients that are slices of others (2.13)
+    # Inductor's code for its gradient stops at, or misreads, gradients that are slices of others (2.13)
+    if torch.is_grad_enabled():
         torch._dynamo.graph_break("ops.cond has no compiled gradient that can be trusted")
     # the operator refuses results that are its inputs
     return torch.cond(pred, lambda: tree_map(torch.clone, true_fn()), lambda: tree_map(torch.clone, false_fn()), ())

@@ -132,7 +132,7 @@ def test_sweep_whose_trials_all_fail_raises_the_cause(options, tmp_path):
 
 def test_unknown_metric_raises_with_the_known_ones(options, tmp_path):
     space = {"features": [4, 8]}
-    with pytest.raises(ConfigError, match="sweep monitors 'val_los', .*: did you mean 'loss'"):
+    with pytest.raises(ConfigError, match=r"sweep monitors 'val_los', .*: did you mean 'loss'"):
         sweep(net, space, DATA, metric="val_los", method="grid", folder=tmp_path / "one", **options)
     trials = sweep(net, space, DATA, metric="val_los", mode="min", method="grid", folder=tmp_path / "one", **options)
     with pytest.raises(ConfigError, match="no metric 'val_los', but loss"):
