@@ -63,7 +63,8 @@ def describe_skips(name: str, scaler: LossScaler) -> str:
     return (
         f"the gradient of {name} has NaN or infinity in {scaler.skipped_in_a_row} steps in a row, the last with a loss scale "
         f"of {scaler.scale * 2:g}, though the loss is finite: no update was made in them. Look for an operator with an "
-        "infinite slope, such as sqrt at 0; where gradients exceed the range of float16, divide the loss or use precision='bfloat16'"
+        "infinite slope, such as sqrt at 0; where gradients exceed the range of float16, divide the loss or "
+        "use precision='bfloat16'"
     )
 
 
