@@ -72,7 +72,11 @@ class ClassCounts:
             chosen, true, classes, _ = classify_outputs("Classification", output, target, threshold)
             found = tuple(count_classes(v, classes) for v in (chosen[chosen == true], chosen, true))
             size = classes if classes <= _MAX_CLASSES else 0
-            pairs = np.bincount((true * size + chosen)[chosen >= 0], minlength=size * size) if size else np.zeros(0, "int64")
+            pairs = (
+                np.bincount((true * size + chosen)[chosen >= 0], minlength=size * size)
+                if size
+                else np.zeros(0, "int64")
+            )
             found = *found, np.int64(true.size), pairs.reshape(size, size)
         self._counts = found if self._counts is None else add_statistics(self._counts, found)
 
