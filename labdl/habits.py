@@ -83,8 +83,8 @@ def hint(where: str, name: str) -> str:
 
 def backend_hint(name: object) -> str:
     """The end of an error for an unknown backend: the name that it has here, or ""."""
-    known = _BACKENDS.get(name.lower()) if isinstance(name, str) else None
-    return "" if known is None else f": write {known!r}"
+    own_name = _BACKENDS.get(name.lower()) if isinstance(name, str) else None
+    return "" if own_name is None else f": write {own_name!r}"
 
 
 def refuse(module: str, name: str) -> NoReturn:

@@ -98,10 +98,10 @@ def extension_faults(path: Path) -> list[str]:
         [name] = [n for n in archive.namelist() if n.endswith("labextensions/labdl/package.json")]
         extension = json.loads(archive.read(name))
         script = f"{name.removesuffix('package.json')}{extension['jupyterlab']['_build']['load']}"
-        found = script in archive.namelist()
+        has_script = script in archive.namelist()
     version = path.name.split("-")[1]
     wrong = [] if extension["version"] == version else [f"has an extension of version {extension['version']}"]
-    return wrong if found else [*wrong, f"misses {script}"]
+    return wrong if has_script else [*wrong, f"misses {script}"]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -64,21 +64,27 @@ class ClassCounts:
         threshold = EVEN_ODDS[self.outputs] if self.processor is None else self.processor.score_threshold
         if self.multilabel:
             chosen, true = binarize_labels("Classification", output, target, threshold)
-            found = (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true)), np.zeros((0, 0), "int64")
+            statistics = (
+                (chosen & true).sum(0),
+                chosen.sum(0),
+                true.sum(0),
+                np.int64(len(true)),
+                np.zeros((0, 0), "int64"),
+            )
         else:
             if self.processor is None and not _is_classification(output, target):
                 self._refused = True
                 return
             chosen, true, classes, _ = classify_outputs("Classification", output, target, threshold)
-            found = tuple(count_classes(v, classes) for v in (chosen[chosen == true], chosen, true))
+            statistics = tuple(count_classes(v, classes) for v in (chosen[chosen == true], chosen, true))
             size = classes if classes <= _MAX_CLASSES else 0
             pairs = (
                 np.bincount((true * size + chosen)[chosen >= 0], minlength=size * size)
                 if size
                 else np.zeros(0, "int64")
             )
-            found = *found, np.int64(true.size), pairs.reshape(size, size)
-        self._counts = found if self._counts is None else add_statistics(self._counts, found)
+            statistics = *statistics, np.int64(true.size), pairs.reshape(size, size)
+        self._counts = statistics if self._counts is None else add_statistics(self._counts, statistics)
 
     @property
     def counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:

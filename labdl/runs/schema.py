@@ -346,7 +346,7 @@ class StepsEvent(_Event):
     @functools.cached_property
     def metrics(self) -> dict[str, np.ndarray]:
         """The metrics by name; NaN where a value is not finite."""
-        columns = {key: values.column(given) for key, given in (self.model_extra or {}).items()}
+        columns = {key: values.column(value) for key, value in (self.model_extra or {}).items()}
         return {metric_name(k): column for k, column in columns.items() if column is not None and k not in RESERVED}
 
 
@@ -358,8 +358,8 @@ class _MetricsEvent(_Event):
     @functools.cached_property
     def metrics(self) -> dict[str, float]:
         """The metrics by name; NaN where one is not finite."""
-        found = {key: values.number(value) for key, value in (self.model_extra or {}).items() if _is_number(value)}
-        return {metric_name(key): math.nan if value is None else value for key, value in found.items()}
+        numbers = {key: values.number(value) for key, value in (self.model_extra or {}).items() if _is_number(value)}
+        return {metric_name(key): math.nan if value is None else value for key, value in numbers.items()}
 
 
 class EpochEvent(_MetricsEvent):

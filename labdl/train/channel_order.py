@@ -28,10 +28,10 @@ def check_channel_order(model: Module, inputs: Any) -> None:
     _, height, width, channels = inputs.shape
     if min(height, width) <= max(_CHANNELS):
         return
-    found = _first_convolution(model, inputs)
-    if found is None:
+    convolution = _first_convolution(model, inputs)
+    if convolution is None:
         return
-    name, layer = found
+    name, layer = convolution
     kernel = layer.kernel.shape  # (out, in / groups, window...)
     if layer.data_format == "channels_first" and kernel[1] * layer.groups == height:
         raise ConfigError(

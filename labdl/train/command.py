@@ -76,15 +76,15 @@ def _model(value: Any, backend: str | None) -> Module:
     """The model of the settings: a .labdl file, the name of a zoo model, or that with settings."""
     if isinstance(value, str) and value.endswith(".labdl"):
         return load(value, backend=backend, parameters=paths(Path(value))[1].exists())
-    name, given = (value, {}) if isinstance(value, str) else (None, {})
+    name, settings = (value, {}) if isinstance(value, str) else (None, {})
     if isinstance(value, Mapping):
-        given = {str(key): setting for key, setting in value.items()}
-        name = given.pop("name", None)
+        settings = {str(key): setting for key, setting in value.items()}
+        name = settings.pop("name", None)
     if not isinstance(name, str):
         raise ConfigError(
             f"model wants a .labdl file, the name of a zoo model or {{name: ..., classes: ...}}, received {value!r:.80}"
         )
-    return zoo.create(name, **given)
+    return zoo.create(name, **settings)
 
 
 def _new_folder() -> Path:

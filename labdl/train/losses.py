@@ -176,7 +176,7 @@ def _check_name(name: Any) -> None:
             "class another name"
         )
     if name in ("loss", "gradient_norm") or name.startswith(("loss_", "val_")):
-        taken = "values of the validation data" if name.startswith("val_") else "the loss and its gradients"
+        meaning = "values of the validation data" if name.startswith("val_") else "the loss and its gradients"
         raise ConfigError(
-            f"a metric is called {name!r}, which names {taken}: give the function or the class another name"
+            f"a metric is called {name!r}, which names {meaning}: give the function or the class another name"
         )

@@ -32,10 +32,10 @@ MIB = 1 << 20
 
 def environment(home: Path, prefix: Path) -> dict[str, str]:
     """Variables of the environment as Binder sets them."""
-    kept = {name: value for name, value in os.environ.items() if name.startswith(KEEP)}
+    inherited = {name: value for name, value in os.environ.items() if name.startswith(KEEP)}
     return {
         "PIP_RETRIES": "1",  # an index of packages that does not answer delays each of them
-        **kept,
+        **inherited,
         "HOME": str(home),
         "PATH": f"{prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "CPU_LIMIT": "1.0",

@@ -99,8 +99,8 @@ def _complex_power(x, y):
 def _real_power(x, y):
     """The gradient of 0 to the power of 0 is NaN: 0 as that of a constant."""
     y = tf.convert_to_tensor(y)
-    constant = tf.get_static_value(y) if y.shape.rank == 0 else None
-    if constant is None or constant == 0:
+    constant = None if tf.executing_eagerly() or y.shape.rank else tf.get_static_value(y)
+    if needs_gradient() and (constant is None or constant == 0):
         x = tf.where(tf.equal(y, 0), tf.stop_gradient(x), x)
     return _raw.Pow(x=x, y=y)
 

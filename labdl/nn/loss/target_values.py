@@ -84,14 +84,14 @@ def _advice(targets: np.ndarray, lowest: float, highest: float, declared: Target
         return "choose a loss of numbers such as mean_squared_error, or correct the negative ones"
     two = not np.any((targets != lowest) & (targets != highest))
     signs = declared == SIGNS
-    written = {
+    expression = {
         (0.0, 255.0): "y / 127.5 - 1" if signs else "y / 255",
         (0.0, 1.0): "2 * y - 1",
         (1.0, 2.0): "2 * y - 3" if signs else "y - 1",
         (-1.0, 1.0): "(y + 1) / 2",
     }.get((lowest, highest))
-    if written is not None and (two or highest == 255):
-        return f"write {written}"
+    if expression is not None and (two or highest == 255):
+        return f"write {expression}"
     if two and lowest != highest:
         return f"write {'2 * (y == ' if signs else '(y == '}{highest:g}){' - 1' if signs else ''}"
     return "number the two classes so, or choose a loss of several classes or of numbers"

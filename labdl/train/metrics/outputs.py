@@ -34,32 +34,32 @@ def classify_outputs(name: str, output, target, threshold: float = 0.0) -> Decis
     if output.ndim == target.ndim + 1 and output.shape[-1] == 1:
         output = output[..., 0]
     if output.ndim == target.ndim + 1 and output.shape[:-1] == target.shape:
-        chosen, true, classes = choose_classes(output), target, output.shape[-1]
+        predictions, true, classes = choose_classes(output), target, output.shape[-1]
     elif output.shape == target.shape and output.dtype.kind in "iub":
-        chosen, true, classes = output, target, 0
+        predictions, true, classes = output, target, 0
     elif output.shape == target.shape and output.ndim > 1 and output.shape[-1] > 1:
-        chosen, true, classes = choose_classes(output), target.argmax(-1), output.shape[-1]
+        predictions, true, classes = choose_classes(output), target.argmax(-1), output.shape[-1]
     elif output.shape == target.shape:
-        chosen = np.where(np.isnan(output), NO_CLASS, output > threshold).ravel().astype("int64")
-        return Decisions(chosen, (target > 0.5).ravel().astype("int64"), 2, True)
+        predictions = np.where(np.isnan(output), NO_CLASS, output > threshold).ravel().astype("int64")
+        return Decisions(predictions, (target > 0.5).ravel().astype("int64"), 2, True)
     else:
         raise ModelError(
             f"{name} wants scores (..., classes) with class numbers (...), or scores of one class with targets "
             f"of the same shape, received {output.shape} and {target.shape}"
         )
-    chosen, true = chosen.ravel().astype("int64"), class_numbers(name, true, classes).ravel()
-    classes = classes or int(max(chosen.max(initial=0), true.max(initial=0))) + 1
-    return Decisions(chosen, true, classes, False)
+    predictions, true = predictions.ravel().astype("int64"), class_numbers(name, true, classes).ravel()
+    classes = classes or int(max(predictions.max(initial=0), true.max(initial=0))) + 1
+    return Decisions(predictions, true, classes, False)
 
 
 def choose_classes(scores: np.ndarray) -> np.ndarray:
     """The number of the largest score on the last axis, `NO_CLASS` where one of them is NaN."""
-    chosen = scores.argmax(-1)
+    numbers = scores.argmax(-1)
     if scores.dtype.kind != "f":
-        return chosen
+        return numbers
     with np.errstate(all="ignore"):
         finite = not np.isnan(scores.sum())  # of one pass over all scores
-    return chosen if finite else np.where(np.isnan(scores).any(-1), NO_CLASS, chosen)
+    return numbers if finite else np.where(np.isnan(scores).any(-1), NO_CLASS, numbers)
 
 
 def count_classes(numbers: np.ndarray, classes: int) -> np.ndarray:

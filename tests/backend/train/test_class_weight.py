@@ -154,10 +154,12 @@ def test_invalid_weights_are_refused(backend, loss, weights, message):
 # -- validation split
 
 
+@pytest.mark.filterwarnings("ignore:validation_split leaves no sample:UserWarning")
 def test_the_last_samples_are_held_back(backend):
     wanted = trainer(backend).fit(X[:14], Y[:14], validation=(X[14:], Y[14:]), epochs=2, batch_size=4, progress=False)
     for share in (0.3, np.float64(0.3), np.float32(0.3) - np.float32(1e-6)):
-        assert trainer(backend).fit(X, Y, validation_split=share, epochs=2, batch_size=4, progress=False) == wanted
+        split = {"validation_split": share, "validation_from": "last"}
+        assert trainer(backend).fit(X, Y, **split, epochs=2, batch_size=4, progress=False) == wanted
     assert "val_loss" not in trainer(backend).fit(X, Y, validation_split=0.0, progress=False)
 
 

@@ -76,9 +76,11 @@ def test_values_of_several_columns(backend):
     np.testing.assert_allclose(kernel(subject), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:validation_split leaves no sample:UserWarning")
 def test_metrics_and_validation_are_not_weighted(backend):
     subject = classifier(backend, metrics=["accuracy"])
-    history = fit(subject, sample_weight=np.where(np.arange(20) < 1, 1.0, 0.0), validation_split=0.25)
+    last = {"validation_split": 0.25, "validation_from": "last"}
+    history = fit(subject, sample_weight=np.where(np.arange(20) < 1, 1.0, 0.0), **last)
     model = kernel(classifier(backend))
     np.testing.assert_allclose(history["accuracy"], [np.mean((X[:15] @ model).argmax(1) == Y[:15])], atol=1e-6)
     _, loss = gradient_step(kernel(subject), X[15:], Y[15:], np.ones(5), 5)

@@ -302,8 +302,9 @@ def test_samples_one_by_one(backend, reference):
     t = trainer(backend)
     assert t.fit(Rows(), epochs=2, progress=False)["loss"] == pytest.approx(reference["loss"], rel=1e-6)
     assert t.model.class_names == Rows.classes
-    half = trainer(backend).fit(Rows(), validation_split=0.25, progress=False)
-    whole = trainer(backend).fit(X, NUMBERS, validation_split=0.25, progress=False)
+    split = {"validation_split": 0.25, "validation_from": "last"}
+    half = trainer(backend).fit(Rows(), **split, progress=False)
+    whole = trainer(backend).fit(X, NUMBERS, **split, progress=False)
     assert half["val_loss"] == pytest.approx(whole["val_loss"], rel=1e-6)
 
 

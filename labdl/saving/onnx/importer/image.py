@@ -42,18 +42,18 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
             raise r.refuse(node, "resizes to sizes that are computed at run time, and not to those of another tensor")
         options, ratios = {"size": tuple(wanted[2:])}, [1.0, 1.0]
     if mode == "nearest" and None not in (*x.shape[2:], *wanted[2:]):
-        given = [Fraction(q).limit_denominator(10**6) for q in options.get("scale", ())]
-        spatial: list[Any] = [*zip(x.shape[2:], wanted[2:], given or [None] * (rank - 2), strict=True)]
+        scales = [Fraction(q).limit_denominator(10**6) for q in options.get("scale", ())]
+        spatial: list[Any] = [*zip(x.shape[2:], wanted[2:], scales or [None] * (rank - 2), strict=True)]
         places = [_nearest_places(n, m, q, where, a.get("nearest_mode", "round_prefer_floor")) for n, m, q in spatial]
     else:
         spatial, places = [], []
     unchanged = ratios[:2] == [1.0, 1.0] and all(n in (m, None) for n, m in zip(x.shape[:2], wanted[:2], strict=True))
     settings = _interpolation_options(a, mode, where, wanted[2:])
-    taken = bool(places) and None not in places
-    if taken:
+    has_places = bool(places) and None not in places
+    if has_places:
         settings = next(({"mode": own} for own in _NEAREST if places == [_NEAREST[own](*s) for s in spatial]), None)
     if (
-        (settings is None and not taken)
+        (settings is None and not has_places)
         or not unchanged
         or a.get("antialias")
         or a.get("keep_aspect_ratio_policy", "stretch") != "stretch"
