@@ -52,7 +52,6 @@ def predicted(trained, folder):
     return work("predict", folder)
 
 
-@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", FRAMEWORKS[1:])
 def test_initial_weights_are_bitwise_equal(trained, name):
     initial = {k: v for k, v in trained[REFERENCE].items() if k.startswith("initial/")}
@@ -70,7 +69,6 @@ def test_losses_agree_at_every_step(trained, name):
     np.testing.assert_allclose(trained[name]["loss"], reference, rtol=0, atol=1e-4)
 
 
-@pytest.mark.sample(every=12)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_saved_model_predicts_on_another_backend(trained, predicted, source, target):
     expected = trained[source]["output"]
