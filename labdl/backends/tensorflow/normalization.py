@@ -48,7 +48,7 @@ def _batch_norm(x, scale, offset, mean, variance, training, momentum, epsilon):
         is_training=training,
     )
     if training and isinstance(mean, tf.Variable):
-        old, first = tf.cast(mean, new_mean.dtype), tf.cast(first, new_mean.dtype)
+        old, first = tf.cast(mean, new_mean.dtype), tf.cast(first, new_mean.dtype)  # type: ignore[arg-type]
         mean.assign(tf.cast(old + momentum * (first - old) + new_mean, mean.dtype))
         variance.assign(tf.cast(new_variance, variance.dtype))
     return y if x.shape.rank == 4 else tf.reshape(y, tf.shape(x))

@@ -130,7 +130,7 @@ class ReduceOnPlateau(Schedule):
         self._reset()
 
     def with_direction(self, metrics):
-        return dataclasses.replace(self, mode=find_direction(self.monitoring, metrics))
+        return dataclasses.replace(self, mode=find_direction(self.monitoring, metrics))  # type: ignore[arg-type]
 
     def _reset(self) -> None:
         self._best: float | None = None
@@ -159,7 +159,7 @@ class ReduceOnPlateau(Schedule):
     def _better(self, value) -> bool:
         if self._best is None:
             return math.isfinite(value)
-        sign = 1 if find_direction(self.monitoring) == "min" else -1
+        sign = 1 if find_direction(self.monitoring) == "min" else -1  # type: ignore[arg-type]
         if self.threshold_mode == "absolute":
             return sign * value < sign * self._best - self.threshold
         return sign * value < sign * self._best - self.threshold * abs(self._best)
