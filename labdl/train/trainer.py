@@ -547,9 +547,8 @@ class Trainer:
 
         The run is recorded in ``folder``, by default ``output_dir`` of the settings or ``runs/<id>``; ``save_to`` is an .npz
         file for the parameters after each epoch and at the end. ``name`` is shown in lists of runs, where it can be changed.
-        ``group`` is the name of a group of runs and ``params`` the
-        hyperparameters of this one, for tables that compare runs. The options are those of `events`; ``health`` defaults to
-        that of the settings.
+        ``group`` is the name of a group of runs and ``params`` the hyperparameters of this one, for tables that compare runs.
+        The options are those of `events`; ``health`` defaults to that of the settings.
         """
         from labdl.train.run.run import Run
 
