@@ -13,9 +13,10 @@ from labdl.nn.signature import given_inputs
 
 
 class IndexLimit(NamedTuple):
-    """A layer that takes indices below ``size``."""
+    """A layer that takes indices below ``size``, the value of its setting ``setting``."""
 
     layer: str
+    setting: str
     size: int
 
 
@@ -37,7 +38,8 @@ def index_limits(model: Module) -> dict[int, IndexLimit]:
         layer = tables.get(graph.nodes[edge.target].name)
         if edge.source in places and layer is not None and edge.target_port == "x":
             kind: Any = type(layer)
-            limit = IndexLimit(f"{graph.nodes[edge.target].name} ({kind.__name__})", getattr(layer, kind.index_limit))
+            place, setting = f"{graph.nodes[edge.target].name} ({kind.__name__})", kind.index_limit
+            limit = IndexLimit(place, setting, getattr(layer, setting))
             before = limits.get(places[edge.source])
             limits[places[edge.source]] = limit if before is None or limit.size < before.size else before
     return limits
@@ -52,8 +54,8 @@ def check_indices(inputs: Any, limits: dict[int, IndexLimit]) -> None:
             continue
         lowest, highest = array.min(), array.max()
         if lowest < 0 or highest >= limit.size:
+            advice = f"give it {limit.setting}={highest + 1}" if lowest >= 0 else "number the tokens from 0"
             raise ConfigError(
                 f"the inputs are indices from {lowest} to {highest}, the layer {limit.layer} has rows for 0 to "
-                f"{limit.size - 1}: "
-                f"{'give it size=' + str(highest + 1) if lowest >= 0 else 'number the tokens from 0'}"
+                f"{limit.size - 1}: {advice}"
             )
