@@ -11,28 +11,10 @@ import numpy as np
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
+from labdl.models.vision.conv_norm import ConvNorm, conv_norm_names
 from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/1512.03385"
-
-
-class ConvNorm(nn.Module):
-    """A convolution without bias and a batch normalization."""
-
-    def __init__(self, channels: int, kernel_size: int, stride: int = 1, groups: int = 1):
-        self.conv = nn.Conv2d(
-            channels,
-            kernel_size=kernel_size,
-            stride=stride,
-            padding=kernel_size // 2,
-            groups=groups,
-            use_bias=False,
-            kernel_init="he_normal(mode='fan_out')",
-        )
-        self.norm = nn.BatchNorm()
-
-    def forward(self, x):
-        return self.norm(self.conv(x))
 
 
 class BasicBlock(nn.Module):
@@ -119,19 +101,12 @@ class ResNet(nn.Module):
         return x if self.head is None else self.head(x)
 
 
-def _conv_norm(convolution: str, norm: str, ours: str) -> list[public_weights.WeightMapping]:
-    return [
-        *public_weights.convolution(convolution, f"{ours}/conv", use_bias=False),
-        *public_weights.batch_norm(norm, f"{ours}/norm"),
-    ]
-
-
 def _stages(*parts: tuple[str, str, str], needed: bool | str) -> list[public_weights.Group]:
     """Groups of the blocks' convolutions, given as public convolution, public norm and name here."""
     return [
         public_weights.Group(
             *(
-                _conv_norm(f"layer{at + 1}.{{}}.{conv}", f"layer{at + 1}.{{}}.{norm}", f"stages/{at}/{{}}/{ours}")
+                conv_norm_names(f"layer{at + 1}.{{}}.{conv}", f"layer{at + 1}.{{}}.{norm}", f"stages/{at}/{{}}/{ours}")
                 for conv, norm, ours in parts
             ),
             needed=needed,
@@ -142,13 +117,15 @@ def _stages(*parts: tuple[str, str, str], needed: bool | str) -> list[public_wei
 
 ResNet.public_names = public_weights.PublicNames(
     (
-        public_weights.Group(_conv_norm("conv1", "bn1", "stem"), needed=True),
+        public_weights.Group(conv_norm_names("conv1", "bn1", "stem"), needed=True),
         *_stages(("conv1", "bn1", "first"), ("conv2", "bn2", "second"), needed=True),
         # blocks of one model are alike, so a third convolution is in each of them or in none
         *_stages(("conv3", "bn3", "third"), needed=r".*\.conv3\."),
         *(
             public_weights.Group(
-                _conv_norm(f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1", f"stages/{at}/0/shortcut"),
+                conv_norm_names(
+                    f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1", f"stages/{at}/0/shortcut"
+                ),
                 needed=at > 0,
             )
             for at in range(4)
