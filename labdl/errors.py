@@ -32,6 +32,10 @@ class UnknownValueError(ModelError, TypeError):
     """A forward reads the values of a tensor that has none yet: its shapes are inferred, or its graph is traced."""
 
 
+class TensorMethodError(ModelError, AttributeError):
+    """A forward uses a method or an attribute that only the tensors of one framework have."""
+
+
 class GradientError(LabDLError, ArithmeticError):
     """A gradient is missing or not finite."""
 

@@ -58,6 +58,84 @@ _TABLES: dict[str, dict[str, str]] = {
         "evaluate": "write labdl.Trainer(model, loss=…, metrics=[…]).evaluate(x, y)",
         "cuda": "write model.to('cuda:0')",
     },
+    # methods and attributes; those with the name of an operator have no line
+    "tensor": {
+        "view": "ops.reshape(x, shape)",
+        "view_as": "ops.reshape(x, y.shape)",
+        "reshape_as": "ops.reshape(x, y.shape)",
+        "ravel": "ops.reshape(x, (-1,))",
+        "unflatten": "ops.reshape(x, shape)",
+        "unsqueeze": "ops.expand_dims(x, axis)",
+        "permute": "ops.permute_dims(x, axes)",
+        "transpose": "ops.swapaxes(x, 0, 1), or ops.permute_dims(x, axes)",
+        "t": "ops.matrix_transpose(x)",
+        "T": "ops.permute_dims(x, axes)",
+        "mT": "ops.matrix_transpose(x)",
+        "swapdims": "ops.swapaxes(x, 0, 1)",
+        "movedim": "ops.moveaxis(x, 0, 1)",
+        "expand": "ops.broadcast_to(x, shape)",
+        "expand_as": "ops.broadcast_to(x, y.shape)",
+        "repeat": "ops.tile(x, repetitions), or ops.repeat(x, repeats, axis=…) for each element",
+        "repeat_interleave": "ops.repeat(x, repeats, axis=…)",
+        "chunk": "ops.split(x, parts, axis=…)",
+        "tensor_split": "ops.split(x, parts, axis=…)",
+        "unbind": "ops.unstack(x, axis=…)",
+        "select": "x[:, index]",
+        "narrow": "x[:, start : start + length]",
+        "index_select": "ops.take(x, indices, axis=…)",
+        "gather": "ops.take_along_axis(x, indices, axis=…)",
+        "take_along_dim": "ops.take_along_axis(x, indices, axis=…)",
+        "mm": "ops.matmul(x, y)",
+        "bmm": "ops.matmul(x, y)",
+        "mv": "ops.matmul(x, y)",
+        "dot": "ops.vecdot(x, y)",
+        "add": "x + y",
+        "sub": "x - y",
+        "mul": "x * y",
+        "div": "x / y",
+        "neg": "-x",
+        "eq": "x == y",
+        "ne": "x != y",
+        "lt": "x < y",
+        "le": "x <= y",
+        "gt": "x > y",
+        "ge": "x >= y",
+        "clamp": "ops.clip(x, low, high)",
+        "norm": "ops.vector_norm(x, axis=…)",
+        "cumsum": "ops.cumulative_sum(x, axis=…)",
+        "cumprod": "ops.cumulative_prod(x, axis=…)",
+        "amax": "ops.max(x, axis=…)",
+        "amin": "ops.min(x, axis=…)",
+        "size": "x.shape[axis]",
+        "dim": "x.ndim",
+        "get_shape": "x.shape",
+        "numel": "the product of x.shape",
+        "nelement": "the product of x.shape",
+        "float": "ops.astype(x, 'float32')",
+        "double": "ops.astype(x, 'float64')",
+        "half": "ops.astype(x, 'float16')",
+        "long": "ops.astype(x, 'int64')",
+        "int": "ops.astype(x, 'int32')",
+        "bool": "ops.astype(x, 'bool')",
+        "type": "ops.astype(x, dtype)",
+        "type_as": "ops.astype(x, y.dtype)",
+        "cast": "ops.astype(x, dtype)",
+        "to": "ops.astype(x, dtype); the device is that of the model",
+        "cuda": "nothing: tensors are on the device of the model",
+        "cpu": "nothing: tensors are on the device of the model",
+        "device": "nothing: tensors are on the device of the model",
+        "contiguous": "nothing: the layout in memory is the framework's",
+        "clone": "nothing: operators change no tensor in place",
+        "detach": "ops.stop_gradient(x)",
+        "data": "ops.stop_gradient(x)",
+        "requires_grad": "ops.stop_gradient(x) for a tensor without a gradient",
+        "new_zeros": "ops.zeros_like(x)",
+        "new_ones": "ops.ones_like(x)",
+        "masked_scatter": "ops.where(mask, y, x)",
+        **dict.fromkeys(
+            ("numpy", "item", "tolist", "asnumpy"), "functions of labdl.ops: a forward reads no values of tensors"
+        ),
+    },
     "setting of Trainer": {
         "device": "call labdl.device('cuda:0') before, or model.to('cuda:0')",
         "accelerator": "call labdl.device('cuda:0') before, or model.to('cuda:0')",
@@ -85,6 +163,18 @@ def backend_hint(name: object) -> str:
     """The end of an error for an unknown backend: the name that it has here, or ""."""
     own_name = _BACKENDS.get(name.lower()) if isinstance(name, str) else None
     return "" if own_name is None else f": write {own_name!r}"
+
+
+def tensor_advice(name: str) -> str:
+    """What to write in a forward for a method or an attribute that the tensors of one framework have."""
+    advice = _TABLES["tensor"].get(name)
+    if advice is not None:
+        return f"write {advice}"
+    from labdl import ops  # it imports this module
+
+    if name in ops.OPERATORS:
+        return f"write ops.{name}(x, …)"
+    return _TABLES["labdl.ops"].get(name, "labdl.ops has the functions of tensors")
 
 
 def refuse(module: str, name: str) -> NoReturn:

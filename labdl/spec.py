@@ -72,6 +72,11 @@ class Spec(SymbolicTensor):
 
     @property
     def size(self) -> Size:
+        """Number of elements, ``None`` when a size is unknown; in a forward, `labdl.ops.infix` refuses it."""
+        return self.element_count
+
+    @property
+    def element_count(self) -> Size:
         """Number of elements, ``None`` when a size is unknown."""
         total = 1
         for n in self.shape:

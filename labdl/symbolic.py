@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from labdl.errors import UnknownValueError
+from labdl import habits
+from labdl.errors import TensorMethodError, UnknownValueError
 
 _LATER = "which has none while shapes are inferred or a graph is traced"
 _NUMBER = f"the model reads a tensor as a Python number, {_LATER}: compute with labdl.ops instead of Python's functions"
@@ -20,6 +21,13 @@ class SymbolicTensor:
 
     shape: tuple[int | None, ...]
     __array_ufunc__ = None  # makes NumPy leave `array + tensor` to the tensor's class
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise TensorMethodError(
+            f"the forward uses x.{name}, which the tensors of not every framework have: {habits.tensor_advice(name)}"
+        )
 
     def __len__(self) -> int:
         return _length(self, "asks for the length of")

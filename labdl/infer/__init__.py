@@ -76,9 +76,10 @@ _HOMES = {"Evaluator": "evaluator", "Inference": "inference", "PreparedSample": 
 def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):
     """Compute the outputs of the model for samples, in evaluation mode; the model's mode is restored.
 
-    Shapes: x (N, ...) gives (N, ...). ``x`` is an array, a list or a frame of pandas; a tuple of these are the inputs of
-    a model with several; of a pair (x, y), a data set or a loader the targets are left out. Inputs are converted to the
-    dtype of the model. A model with several outputs returns a tuple. A model that is not built is built on the default backend.
+    Shapes: x (N, ...) gives (N, ...). ``x`` is an array, a list or a frame of pandas; a tuple of these are the inputs of a
+    model with several, or a dictionary by their names; of a pair (x, y), a data set or a loader the targets are left out.
+    Inputs are converted to the dtype of the model. A model with several outputs returns a tuple. A model that is not built
+    is built on the default backend.
 
     ``labels=True`` returns the predicted class of each sample instead of the scores (N, ..., classes): the largest, or of
     a single output class 1 for positive logits, and for probabilities above 0.5 where the model ends in a sigmoid; as text

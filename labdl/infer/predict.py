@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch
-from labdl.data.conversion import as_inputs
+from labdl.data.conversion import as_array, as_inputs
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.lowering.compilable import Compilable
@@ -20,6 +20,7 @@ from labdl.graph.module import GraphModule
 from labdl.infer.eval_mode import eval_mode
 from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module
+from labdl.nn.named_inputs import describe_inputs, place_named, takes_by_name
 from labdl.nn.output_kind import EVEN_ODDS, OutputKind
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports
@@ -121,9 +122,14 @@ def input_count(model: Module) -> int:
 
 
 def inputs_of(model: Module, data: Any) -> tuple[Any, int]:
-    """The inputs in data for a prediction, and their number: a pair (x, y) as for training, or a tuple or list of inputs."""
-    if isinstance(data, tuple) and len(data) == 2 and isinstance(as_inputs(data[0]), tuple):
+    """The inputs in data for a prediction, and their number: a pair (x, y) as for training, or a tuple or list of inputs.
+
+    Inputs in a dictionary are those of these names; a model that is not built is built for them.
+    """
+    if isinstance(data, tuple) and len(data) == 2 and isinstance(as_inputs(data[0]), tuple | dict):
         data = data[0]
+    if isinstance(data, dict):
+        data = _inputs_by_name(model, data)
     count = input_count(model)
     if count > 1 and isinstance(data, list) and len(data) == count:
         data = as_inputs(data)
@@ -131,6 +137,15 @@ def inputs_of(model: Module, data: Any) -> tuple[Any, int]:
         most = _most_inputs(model)  # without inputs that can be given by name alone
         count = len(data) if most is None else min(len(data), max(most, count))
     return data, count
+
+
+def _inputs_by_name(model: Module, entries: dict[str, Any]) -> Any:
+    if not takes_by_name(model, entries):
+        raise ConfigError(f"the inputs are {describe_inputs(model, entries)}: name the entries so")
+    arrays = {name: as_array(value, f"the input {name}") for name, value in entries.items()}
+    if model.unbuilt:
+        build_for(model, arrays, backend=model.backend)
+    return place_named(model, arrays)
 
 
 def _most_inputs(model: Module) -> int | None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.data.conversion import INDICES, as_array, fit_input, is_table
-from labdl.errors import ConfigError
-from labdl.nn.signature import given_inputs, place_inputs
+from labdl.errors import ConfigError, ModelError
+from labdl.nn.named_inputs import describe_inputs, place_named, takes_by_name
+from labdl.nn.signature import arguments_as_built, given_inputs, place_inputs
 from labdl.spec import DTYPES, FLOATS, Spec
 
 if TYPE_CHECKING:
@@ -101,9 +102,12 @@ def fit_inputs(model: Module, arrays: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
-def has_data(inputs: Sequence[Any]) -> bool:
-    """Whether some inputs of a call are data rather than tensors: arrays, lists of numbers, pandas frames."""
-    return any(map(_is_data, inputs))
+def has_data(inputs: Sequence[Any], backend: str | None) -> bool:
+    """Whether some inputs of a call are data rather than tensors: arrays, lists of numbers, pandas frames, a dictionary.
+
+    The tensors of the backend ``numpy`` are arrays.
+    """
+    return any(map(_is_mapping if backend == "numpy" else _is_data, inputs))
 
 
 def tensors_for_call(
@@ -111,6 +115,8 @@ def tensors_for_call(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The inputs of a call as tensors of the model's backend; an unbuilt model is built, on the default backend."""
     backend = dispatch.get(model.backend)
+    if len(inputs) == 1 and type(inputs[0]) is dict:
+        inputs, options = _arguments_of_entries(model, inputs[0], options)
     given: Sequence[Any] = [as_array(v, "the input") if _is_data(v) else v for v in inputs]
     if model.built:
         given = fit_inputs(model, given)
@@ -125,6 +131,22 @@ def tensors_for_call(
     return tuple(map(_to_tensor(backend), given)), {name: _to_tensor(backend)(v) for name, v in named.items()}
 
 
+def _arguments_of_entries(
+    model: Module, entries: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call for inputs in a dictionary; a model that is not built is built for arrays."""
+    if options or not takes_by_name(model, entries):
+        also = " and others by name" if options else ""
+        raise ModelError(f"{type(model).__name__}: the inputs are {describe_inputs(model, entries)}{also}")
+    values = {name: as_array(v, f"the input {name}") if _is_data(v) else v for name, v in entries.items()}
+    if model.unbuilt:
+        if not all(isinstance(v, np.ndarray) for v in values.values()):
+            return (), values
+        build_for(model, values, backend=model.backend)
+    placed = place_named(model, values)
+    return arguments_as_built(model, placed if isinstance(placed, tuple) else (placed,))
+
+
 def _to_tensor(backend: Any) -> Callable[[Any], Any]:
     return lambda value: backend.tensor(value) if isinstance(value, np.ndarray) else value
 
@@ -134,8 +156,12 @@ def _narrow(value: Any) -> Any:
     return value.astype("float32") if isinstance(value, np.ndarray) and value.dtype == np.float64 else value
 
 
+def _is_mapping(value: Any) -> bool:
+    return type(value) is dict
+
+
 def _is_data(value: Any) -> bool:
-    return type(value) is np.ndarray or (type(value) is list and _is_nested_number(value)) or is_table(value)
+    return type(value) in (np.ndarray, dict) or (type(value) is list and _is_nested_number(value)) or is_table(value)
 
 
 def _is_nested_number(value: Any) -> bool:

@@ -34,9 +34,10 @@ class Module:
     `build` (or the first call) infers them, initializes the weights and places them on a backend.
 
     A call takes tensors of the model's backend, and NumPy arrays, lists of numbers and frames of pandas, which are
-    converted to the dtype that the model was built for; it returns tensors. ``class_names`` are the names of the classes
-    of a classifier, in the order of its outputs: a training with text labels sets them. ``preprocessing`` is a pipeline or a
-    transform of `labdl.data` that makes inputs of samples: it is saved with the model, and `labdl.infer.Inference` applies it.
+    converted to the dtype that the model was built for, or one dictionary with the inputs by name; it returns tensors.
+    ``class_names`` are the names of the classes of a classifier, in the order of its outputs: a training with text labels
+    sets them. ``preprocessing`` is a pipeline or a transform of `labdl.data` that makes inputs of samples: it is saved with
+    the model, and `labdl.infer.Inference` applies it.
     """
 
     _repr_mimebundle_ = model_mimebundle
@@ -123,7 +124,7 @@ class Module:
         forward = self.forward if self._ready else self._slow_call
         if scope.on:
             return forward(*inputs, **options)
-        if has_data(inputs) and self._backend != "numpy" and observer.get() is None:
+        if has_data(inputs, self._backend) and observer.get() is None:
             inputs, options = tensors_for_call(self, inputs, options)
         refuse_nested(self, inputs)
         scope.on = True  # inside a forward, infix operators have the same semantics on every framework

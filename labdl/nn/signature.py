@@ -104,11 +104,15 @@ def call_as_built(module: Module, *values):
 
     Any other number of values is passed on as it is.
     """
+    inputs, options = arguments_as_built(module, values)
+    return module(*inputs, **options)
+
+
+def arguments_as_built(module: Module, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `call_as_built`, by place and by name."""
     placed, named = module._input_specs, module._input_options
-    if placed is None or not (named or None in placed):
-        return module(*values)
-    if len(values) != len(given_inputs(module)):
-        return module(*values)
+    if placed is None or not (named or None in placed) or len(values) != len(given_inputs(module)):
+        return tuple(values), {}
     rest = iter(values)
     inputs = [None if spec is None else next(rest) for spec in placed]
-    return module(*inputs, **{name: next(rest) if isinstance(v, Spec) else v for name, v in named.items()})
+    return tuple(inputs), {name: next(rest) if isinstance(v, Spec) else v for name, v in named.items()}

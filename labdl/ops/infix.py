@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from labdl import dispatch
-from labdl.spec import Spec
+from labdl.spec import Size, Spec
 from labdl.symbolic import SymbolicTensor
 
 # Python's special method: the operator's name
@@ -114,6 +114,7 @@ def define(operators: dict[str, Callable]) -> None:
             is_equality = kind is Spec and name in _EQUALITY
             setattr(kind, name, _equality(function, name) if is_equality else _method(function))
     Spec.__bool__ = _truth  # type: ignore[method-assign]
+    Spec.size = property(_size)  # type: ignore[assignment]
     dispatch.on_load(install)
 
 
@@ -143,6 +144,10 @@ def _is_value(spec: Spec) -> bool:
 
 def _truth(spec: Spec) -> bool:
     return _is_value(spec) or SymbolicTensor.__bool__(spec)
+
+
+def _size(spec: Spec) -> Size:
+    return spec.element_count if _is_value(spec) else SymbolicTensor.__getattr__(spec, "size")
 
 
 def _reflect(function: Callable) -> Callable:

@@ -13,6 +13,7 @@ from labdl.data import Loader
 from labdl.errors import ConfigError, ModelError
 from labdl.nn.input_arrays import build_for
 from labdl.nn.module import Module
+from labdl.nn.named_inputs import describe_inputs, place_named, takes_by_name
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
@@ -21,7 +22,6 @@ from labdl.train.conversion import Conversion
 from labdl.train.data_adapter import map_structure
 from labdl.train.device_prefetch import prefetch_for
 from labdl.train.loaders import first_batch
-from labdl.train.named_inputs import describe_inputs, place_named, takes_by_name
 from labdl.train.optimizers import BoundOptimizer
 from labdl.train.output_losses import OutputLosses
 from labdl.train.phases import Phase, check_phases

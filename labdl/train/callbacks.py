@@ -71,6 +71,17 @@ class Callback:
 Listener = Callable[["Event"], Any] | Callback
 
 
+# methods of callbacks of Keras and Lightning
+_HOOKS = (
+    "on_epoch_end",
+    "on_epoch_begin",
+    "on_batch_end",
+    "on_train_begin",
+    "on_train_epoch_end",
+    "on_train_batch_end",
+)
+
+
 def split_early_stopping(
     callbacks: Iterable[Listener], own: EarlyStopping | None
 ) -> tuple[EarlyStopping | None, list[Listener]]:
@@ -81,6 +92,11 @@ def split_early_stopping(
     for callback in listed:
         if isinstance(callback, type) and issubclass(callback, Callback):
             raise ConfigError(f"callbacks wants an object, received the class {callback.__name__}: write it with ()")
+        if not isinstance(callback, Callback) and any(hasattr(callback, hook) for hook in _HOOKS):
+            raise ConfigError(
+                f"callbacks wants functions of an event or objects of subclasses of labdl.train.Callback, "
+                f"{callback_name(callback)} is a callback of another kind: derive its class from labdl.train.Callback"
+            )
         if not callable(callback) and not isinstance(callback, Callback):
             raise ConfigError(f"callbacks wants functions of an event, received {callback!r}")
     stopping = [*([] if own is None else [own]), *(c for c in listed if isinstance(c, EarlyStopping))]

@@ -93,7 +93,7 @@ def _compiles(backend) -> Callable[[], bool]:
 def refuse_beyond_memory(operator: str, result: Spec | Sequence[Spec]) -> None:
     """Raise MemoryError for a result that is larger than the memory of the machine, before a kernel works on it for minutes."""
     specs = [result] if isinstance(result, Spec) else result
-    elements = max((spec.size or 0 for spec in specs), default=0)
+    elements = max((spec.element_count or 0 for spec in specs), default=0)
     if elements < _LARGE:
         return
     import psutil  # imported lazily: few results are so large

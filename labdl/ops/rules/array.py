@@ -143,7 +143,7 @@ def concat(xs, axis=0) -> Spec:
         raise ValueError("concat wants at least one tensor")
     specs = [operand(x) for x in xs]
     if axis is None:
-        specs, axis = [x.with_shape([x.size]) for x in specs], 0
+        specs, axis = [x.with_shape([x.element_count]) for x in specs], 0
     first = specs[0]
     at = one_axis(axis, first.ndim)
     total: Size = 0
@@ -215,7 +215,7 @@ def tile(x, repetitions) -> Spec:
 
 def repeat(x, repeats, axis=None) -> Spec:
     if axis is None:
-        x, axis = x.with_shape([x.size]), 0
+        x, axis = x.with_shape([x.element_count]), 0
     at = one_axis(axis, x.ndim)
     size = x.shape[at]
     if isinstance(repeats, int):

@@ -197,7 +197,7 @@ def astype(e, x, dtype):
 @writes("full_like")
 def full_like(e, x, value, dtype):
     number = e.number(value, e.spec.dtype)
-    if None not in x.shape and x.size <= _SMALL:
+    if None not in x.shape and x.element_count <= _SMALL:
         return e.constant(np.full(x.shape, number.array), e.spec.dtype)
     tensor = e.writer.tensor(e.constant(np.reshape(number.array, (1,)), e.spec.dtype), "value")
     return e("ConstantOfShape", e("Shape", x), value=tensor)

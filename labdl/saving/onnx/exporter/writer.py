@@ -161,7 +161,7 @@ class Writer:
         """Fold the result into constants; None if that would store a large parameter twice."""
         specs = self._specs(entry, args, kwargs)
         origin = next((v.origin for v in given if v.origin), "")
-        sizes = [s.size or 0 for s in (specs if isinstance(specs, list | tuple) else [specs])]
+        sizes = [s.element_count or 0 for s in (specs if isinstance(specs, list | tuple) else [specs])]
         if "string" in {v.dtype for v in given} or (origin and sum(sizes) > _FOLDED):
             return None
         numpy = dispatch.load("numpy")
