@@ -70,7 +70,7 @@ def public_state_dict(model: Module, names: Names | None = None) -> dict[str, np
 
 def _table(model: Module, names: Names | None) -> PublicNames:
     if names is None:
-        names = getattr(type(model), "public_names", None)
+        names = getattr(model, "public_names", None)
     if names is None:
         raise ModelError(
             f"{type(model).__name__} has no table of public names: give names=, or the class an attribute public_names"

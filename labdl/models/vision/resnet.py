@@ -15,6 +15,9 @@ from labdl.models.vision.conv_norm import ConvNorm, conv_norm_names
 from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/1512.03385"
+_RESNEXT = "https://arxiv.org/abs/1611.05431"
+_WIDE = "https://arxiv.org/abs/1605.07146"
+_HE = "he_normal(mode='fan_out')"
 
 
 class BasicBlock(nn.Module):
@@ -22,12 +25,21 @@ class BasicBlock(nn.Module):
 
     expansion = 1
 
-    def __init__(self, channels: int, stride: int = 1, *, project: bool = False, groups: int = 1, base_width: int = 64):
+    def __init__(
+        self,
+        channels: int,
+        stride: int = 1,
+        *,
+        project: bool = False,
+        groups: int = 1,
+        base_width: int = 64,
+        kernel_init: str = _HE,
+    ):
         if groups != 1 or base_width != 64:
             raise ValueError(f"BasicBlock wants groups=1 and base_width=64, received {groups} and {base_width}")
-        self.first = ConvNorm(channels, 3, stride)
-        self.second = ConvNorm(channels, 3)
-        self.shortcut = ConvNorm(channels, 1, stride) if project else None
+        self.first = ConvNorm(channels, 3, stride, kernel_init=kernel_init)
+        self.second = ConvNorm(channels, 3, kernel_init=kernel_init)
+        self.shortcut = ConvNorm(channels, 1, stride, kernel_init=kernel_init) if project else None
 
     def forward(self, x):
         y = self.second(ops.relu(self.first(x)))
@@ -42,12 +54,21 @@ class Bottleneck(nn.Module):
 
     expansion = 4
 
-    def __init__(self, channels: int, stride: int = 1, *, project: bool = False, groups: int = 1, base_width: int = 64):
+    def __init__(
+        self,
+        channels: int,
+        stride: int = 1,
+        *,
+        project: bool = False,
+        groups: int = 1,
+        base_width: int = 64,
+        kernel_init: str = _HE,
+    ):
         width = channels * base_width // 64 * groups
-        self.first = ConvNorm(width, 1)
-        self.second = ConvNorm(width, 3, stride, groups)
-        self.third = ConvNorm(4 * channels, 1)
-        self.shortcut = ConvNorm(4 * channels, 1, stride) if project else None
+        self.first = ConvNorm(width, 1, kernel_init=kernel_init)
+        self.second = ConvNorm(width, 3, stride, groups, kernel_init=kernel_init)
+        self.third = ConvNorm(4 * channels, 1, kernel_init=kernel_init)
+        self.shortcut = ConvNorm(4 * channels, 1, stride, kernel_init=kernel_init) if project else None
 
     def forward(self, x):
         y = self.third(ops.relu(self.second(ops.relu(self.first(x)))))
@@ -177,13 +198,37 @@ def resnet152(classes: int | None = 1000) -> ResNet:
     return ResNet(Bottleneck, (3, 8, 36, 3), classes=classes)
 
 
-@_register(parameters=25_028_904, paper="https://arxiv.org/abs/1611.05431")
+@_register(parameters=25_028_904, paper=_RESNEXT)
 def resnext50_32x4d(classes: int | None = 1000) -> ResNet:
     """ResNeXt-50 with 32 groups of 4 channels (Xie et al., 2017)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, groups=32, base_width=4)
 
 
-@_register(parameters=68_883_240, paper="https://arxiv.org/abs/1605.07146")
+@_register(parameters=44_177_704, paper=_RESNEXT)
+def resnext101_32x4d(classes: int | None = 1000) -> ResNet:
+    """ResNeXt-101 with 32 groups of 4 channels (Xie et al., 2017)."""
+    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes, groups=32, base_width=4)
+
+
+@_register(parameters=88_791_336, paper=_RESNEXT)
+def resnext101_32x8d(classes: int | None = 1000) -> ResNet:
+    """ResNeXt-101 with 32 groups of 8 channels (Xie et al., 2017)."""
+    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes, groups=32, base_width=8)
+
+
+@_register(parameters=83_455_272, paper=_RESNEXT)
+def resnext101_64x4d(classes: int | None = 1000) -> ResNet:
+    """ResNeXt-101 with 64 groups of 4 channels (Xie et al., 2017)."""
+    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes, groups=64, base_width=4)
+
+
+@_register(parameters=68_883_240, paper=_WIDE)
 def wide_resnet50_2(classes: int | None = 1000) -> ResNet:
     """Wide ResNet-50-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, base_width=128)
+
+
+@_register(parameters=126_886_696, paper=_WIDE)
+def wide_resnet101_2(classes: int | None = 1000) -> ResNet:
+    """Wide ResNet-101-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
+    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes, base_width=128)
