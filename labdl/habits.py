@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NoReturn
 
 # other names of backends
@@ -165,14 +166,12 @@ def backend_hint(name: object) -> str:
     return "" if own_name is None else f": write {own_name!r}"
 
 
-def tensor_advice(name: str) -> str:
+def advice_for_tensor(name: str, operators: Collection[str]) -> str:
     """What to write in a forward for a method or an attribute that the tensors of one framework have."""
     advice = _TABLES["tensor"].get(name)
     if advice is not None:
         return f"write {advice}"
-    from labdl import ops  # it imports this module
-
-    if name in ops.OPERATORS:
+    if name in operators:
         return f"write ops.{name}(x, …)"
     return _TABLES["labdl.ops"].get(name, "labdl.ops has the functions of tensors")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NoReturn
+from collections.abc import Collection, Iterator
+from typing import Any, ClassVar, NoReturn
 
 from labdl import habits
 from labdl.errors import TensorMethodError, UnknownValueError
@@ -20,13 +20,15 @@ class SymbolicTensor:
     """A stand-in for a tensor while a forward is read. Infix operators are added by `labdl.ops.infix`."""
 
     shape: tuple[int | None, ...]
+    operators: ClassVar[Collection[str]] = ()  # names in labdl.ops, set by `labdl.ops.infix`
     __array_ufunc__ = None  # makes NumPy leave `array + tensor` to the tensor's class
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         raise TensorMethodError(
-            f"the forward uses x.{name}, which the tensors of not every framework have: {habits.tensor_advice(name)}"
+            f"the forward uses x.{name}, which the tensors of not every framework have: "
+            f"{habits.advice_for_tensor(name, SymbolicTensor.operators)}"
         )
 
     def __len__(self) -> int:

@@ -81,7 +81,7 @@ class BatchRows:
             return part
         row = rows.array[at]
         array = part.view(np.ndarray)
-        target = np.moveaxis(row, 0, -1) if first else row
+        target = row.transpose(*range(1, row.ndim), 0) if first else row
         if not _is_same_memory(array, target):
             if first:
                 write_channels_first(array, row)

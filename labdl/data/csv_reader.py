@@ -6,13 +6,14 @@ import csv
 import io
 import math
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
 from labdl.bounded.files import open_file
+from labdl.data.tables.column import MISSING
 from labdl.errors import ConfigError, FileFormatError, suggest_name
 
 _MAX_COLUMNS = 10_000
@@ -59,24 +60,48 @@ class Table:
             )
         return self.columns.index(column)
 
-    def is_text(self, at: int) -> bool:
-        """Whether a column is text, not numbers with some values missing."""
-        texts = self.texts.get(at, [])
-        return 2 * sum(_number(text) is None for text in texts) > len(texts)
+    def __len__(self) -> int:
+        return len(self.texts.get(0, self.values[0]))
 
-    def numbers(self, places: Sequence[int]) -> np.ndarray:
-        """Columns (N, places) as float64. Raises FileFormatError for a value that is not a number."""
-        for at in places:
-            if at in self.texts:
-                row = next(row for row, text in enumerate(self.texts[at]) if _number(text) is None)
-                found = self.texts[at][row]
-                what = f"{found!r:.40}" if found else "nothing"
-                raise FileFormatError(
-                    f"{self.name}: the column {self.columns[at]!r:.60} has {what} in line {self.line_number(row)}, "
-                    "a number is wanted: fill it, or leave the column or the line out; the transform TablePreprocessor fills "
-                    "gaps and encodes categories"
-                )
-        return np.stack([np.frombuffer(self.values[at]) for at in places], 1)
+    def gaps(self, at: int) -> np.ndarray:
+        """Whether each value of a column is missing: empty, or a text such as NA."""
+        texts = self.texts.get(at)
+        return np.zeros(len(self), bool) if texts is None else np.array([text in MISSING for text in texts])
+
+    def is_text(self, at: int) -> bool:
+        """Whether a column is text, not numbers with some values missing or wrong."""
+        written = [text for text in self.texts.get(at, []) if text not in MISSING]
+        return 2 * sum(_number(text) is None for text in written) > len(written)
+
+    def numbers(self, at: int, *, gaps: bool = False) -> np.ndarray:
+        """A column (N,) as float64, NaN where a value is missing if ``gaps``. Raises FileFormatError for any other text."""
+        texts = self.texts.get(at)
+        if texts is None:
+            return np.frombuffer(self.values[at])
+        numbers = [math.nan if gaps and text in MISSING else _number(text) for text in texts]
+        if None in numbers:
+            row = numbers.index(None)
+            self.refuse_gap(at) if texts[row] in MISSING else self._refuse(at, row, "correct it, or leave the line out")
+        return np.array(numbers, "float64")
+
+    def refuse_text(self, at: int) -> NoReturn:
+        """Raise FileFormatError for a column of texts."""
+        row = next(row for row, text in enumerate(self.texts[at]) if text not in MISSING and _number(text) is None)
+        self._refuse(at, row, "encode='one_hot' makes categories of texts, or leave the column out")
+
+    def refuse_gap(
+        self, at: int, advice: str = "or missing='mean' fills gaps and missing='drop' leaves lines out"
+    ) -> NoReturn:
+        """Raise FileFormatError for a value that is missing."""
+        self._refuse(at, int(np.argmax(self.gaps(at))), f"fill it, {advice}")
+
+    def _refuse(self, at: int, row: int, advice: str) -> NoReturn:
+        what = f"{self.texts[at][row]!r:.40}" if self.texts[at][row] else "nothing"
+        wanted = "a text" if self.is_text(at) and self.texts[at][row] in MISSING else "a number"
+        raise FileFormatError(
+            f"{self.name}: the column {self.columns[at]!r:.60} has {what} in line {self.line_number(row)}, {wanted} is wanted: "
+            f"{advice}"
+        )
 
 
 def read_table(path: str | Path) -> Table:

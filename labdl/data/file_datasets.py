@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from labdl.data.array_dataset import ArrayDataset
+from labdl.data.csv_features import CHOICES, Encode, Missing, encode_features, read_features
 from labdl.data.csv_reader import Table, read_table
 from labdl.data.npz import open_arrays
 from labdl.data.preprocessing import standardize, train_test_split
@@ -58,28 +59,46 @@ def array_dataset(
 
 
 def csv(
-    path: str | Path, target: str | None = None, scale: bool = True, test_share: float = 0.2, seed: int = 0
+    path: str | Path,
+    target: str | None = None,
+    scale: bool = True,
+    test_share: float = 0.2,
+    seed: int = 0,
+    *,
+    missing: Missing = "error",
+    encode: Encode = "none",
 ) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test) from a table with a sample per line; ``target`` is the column of the targets, by default the last.
 
-    All other columns must be numeric. A target of strings, or of integers with at most 20 distinct values, becomes class
+    A target of strings, or of integers with at most 20 distinct values, becomes class
     labels (N,) int64; other numbers are regression targets (N, 1) float32. ``scale`` standardizes features and regression
-    targets by the training samples. Split by ``seed``. Columns are separated by commas, semicolons or tabs; their names are
+    targets by the training samples. Split by ``seed``.
+
+    ``missing``: a value that is missing (empty, or a text such as NA) is an "error"; "drop" leaves the sample out; "mean",
+    "median" and "most_frequent" fill numbers with what the training samples have. Among texts it is a category of its own, or
+    the most frequent one with "most_frequent". Targets are not filled. ``encode``: a column of texts is an error ("none"), a
+    column of 0 and 1 for each category ("one_hot"; all 0 for one that only test samples have), or one of the categories'
+    numbers in the order of the alphabet ("ordinal"); neither is scaled. `labdl.data.Table` keeps rows, dates and texts.
+
+    Columns are separated by commas, semicolons or tabs; their names are
     in the first line, or column_1, column_2 and so on. Raises MissingFileError, FileFormatError, and ConfigError if there is
     no such column.
     """
     table = read_table(path)
     name = Path(path).name
     at = table.column_index(target)
-    x = table.numbers([i for i in range(len(table.columns)) if i != at])
-    y, classes = _table_targets(table, at)
-    train, test = _split(len(x), test_share, seed, name)
-    if max(np.abs(x).max(), np.abs(y).max()) > LARGEST:
+    for argument, value in (("missing", missing), ("encode", encode)):
+        if value not in CHOICES[argument]:
+            raise ConfigError(f"{argument} wants one of {', '.join(CHOICES[argument])}, received {value!r:.80}")
+    features = read_features(table, [i for i in range(len(table.columns)) if i != at], at, missing, encode)
+    y, classes = _table_targets(table, at, features.rows)
+    train, test = _split(len(features.rows), test_share, seed, name)
+    x, largest = encode_features(features, train, scale, missing, encode)
+    if max(largest, np.abs(y).max()) > LARGEST:
         raise FileFormatError(f"{name} holds numbers that are too large for float32: scale them")
-    if scale:
-        x = standardize(x, train)
-        y = y if classes else standardize(y, train)
-    return _make_datasets(x.astype("float32"), y, train, test, Path(path).stem, classes)
+    if scale and not classes:
+        y = standardize(y, train)
+    return _make_datasets(x, y, train, test, Path(path).stem, classes)
 
 
 def _inputs_and_targets(path: str | Path) -> dict[str, np.ndarray]:
@@ -138,21 +157,18 @@ def _targets(y: np.ndarray, name: str) -> tuple[np.ndarray, list[str] | None]:
     return (y[:, None] if y.ndim == 1 else y), None
 
 
-def _table_targets(table: Table, at: int) -> tuple[np.ndarray, list[str] | None]:
-    """Targets from a column of a table: class labels (N,), or numbers (N, 1)."""
+def _table_targets(table: Table, at: int, rows: np.ndarray) -> tuple[np.ndarray, list[str] | None]:
+    """Targets of rows from a column of a table: class labels (N,), or numbers (N, 1)."""
+    if table.gaps(at)[rows].any():
+        table.refuse_gap(at, "or missing='drop' leaves the line out")
     if table.is_text(at):
-        texts = table.texts[at]
-        if "" in texts:
-            raise FileFormatError(
-                f"{table.name}: line {table.line_number(texts.index(''))} has no value in the column "
-                f"{table.columns[at]!r:.60}: fill it or leave the line out"
-            )
-        return _encode_classes(np.array(texts, object))  # an array of texts has the longest one's place for each
-    values = table.numbers([at])
+        texts = np.array(table.texts[at], object)  # an array of texts has the longest one's place for each
+        return _encode_classes(texts[rows])
+    values = table.numbers(at, gaps=True)[rows]
     found = np.unique(values)
     if len(found) <= CLASSES and (found == np.round(found)).all():
-        return np.searchsorted(found, values[:, 0]).astype("int64"), [f"{value:.0f}" for value in found]
-    return values.astype("float32"), None
+        return np.searchsorted(found, values).astype("int64"), [f"{value:.0f}" for value in found]
+    return values.astype("float32")[:, None], None
 
 
 def _decode(texts: np.ndarray) -> np.ndarray:

@@ -113,6 +113,7 @@ def define(operators: dict[str, Callable]) -> None:
         for name, function in _methods.items():
             is_equality = kind is Spec and name in _EQUALITY
             setattr(kind, name, _equality(function, name) if is_equality else _method(function))
+    SymbolicTensor.operators = operators
     Spec.__bool__ = _truth  # type: ignore[method-assign]
     Spec.size = property(_size)  # type: ignore[assignment]
     dispatch.on_load(install)

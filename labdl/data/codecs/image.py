@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from pathlib import Path
 from typing import Any, Literal
@@ -52,7 +53,7 @@ def decode_image(
     large; ``fast`` chooses its less exact inverse transform. Raises MissingFileError, and DataError for what is no picture, is
     damaged, or has more than ``max_pixels`` pixels.
     """
-    name = "the picture" if isinstance(source, bytes) else Path(source).name
+    name = "the picture" if isinstance(source, bytes) else os.path.basename(source)
     data = source if isinstance(source, bytes) else read_file(source, LARGEST, "picture")
     if not data:
         raise DataError(f"{name} is empty")
@@ -72,7 +73,7 @@ def image_size(source: bytes | str | Path) -> tuple[int, int]:
     """Height and width of a picture, upright, from its header. Raises as `decode_image`."""
     import PIL.Image
 
-    name = "the picture" if isinstance(source, bytes) else Path(source).name
+    name = "the picture" if isinstance(source, bytes) else os.path.basename(source)
     data = source if isinstance(source, bytes) else read_file(source, LARGEST, "picture")
     try:
         with warnings.catch_warnings():

@@ -54,7 +54,8 @@ class ImageFolder(Dataset):
         return self.files.path(index, follow_links=self.follow_links)
 
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
-        image = decode_image(self.path(index), **self._settings)
+        location = self.files.location(index, follow_links=self.follow_links)
+        image = decode_image(location, **self._settings)
         return {"image": image} if self.files.labels is None else {"image": image, "label": self.files.labels[index]}
 
     def thumbnail(self, index: int, size: int) -> tuple[Image, tuple[int, int]]:

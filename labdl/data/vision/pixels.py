@@ -12,6 +12,7 @@ from labdl.errors import DataError
 GREY = np.array([[0.2989, 0.587, 0.114]], "float32")  # torchvision's weights; their sum is 0.9999
 # OpenCV rounds where torchvision cuts the fraction; a little less than one half keeps whole numbers
 _CUT = 0.49995
+_FLIPPED = frozenset(map(np.dtype, ("uint8", "uint16", "float32", "float64")))  # dtypes of cv2.flip
 
 
 def brightest(dtype: np.dtype) -> float:
@@ -42,7 +43,7 @@ def rows(image: np.ndarray) -> np.ndarray:
 def mirror(image: np.ndarray, axis: int) -> np.ndarray:
     """The picture in reverse order of an axis, 0 (top to bottom) or 1 (left to right)."""
     array = np.asarray(image)
-    if array.dtype.name not in ("uint8", "uint16", "float32", "float64") or array.shape[-1] > 4 or not array.size:
+    if array.dtype not in _FLIPPED or array.shape[-1] > 4 or not array.size:
         return array[:, ::-1] if axis else array[::-1]
     # a view in reverse order would be copied, slowly, by what comes next
     return cv2.flip(array, axis).reshape(array.shape)

@@ -22,7 +22,7 @@ _PILLOW = {
     "lanczos": Image.Resampling.LANCZOS,
 }
 _MODES = {1: "L", 3: "RGB", 4: "RGBX"}
-_OPENCV_TYPES = ("uint8", "uint16", "int16", "float32", "float64")
+_OPENCV_TYPES = frozenset(map(np.dtype, ("uint8", "uint16", "int16", "float32", "float64")))
 
 
 def resize(
@@ -72,7 +72,7 @@ def resize_nearest(
 
 def _resize_opencv(image: np.ndarray, size: tuple[int, int], flag: int) -> np.ndarray:
     kind = image.dtype
-    source = image if kind.name in _OPENCV_TYPES else image.astype("float32")
+    source = image if kind in _OPENCV_TYPES else image.astype("float32")
     if flag == cv2.INTER_CUBIC and source.dtype.kind in "ui":
         # torchvision and Pillow round and cut the values between the two axes
         source = cv2.resize(source, (size[1], len(source)), interpolation=flag)

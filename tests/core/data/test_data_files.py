@@ -75,12 +75,15 @@ def test_tables_as_others_write_them(tmp_path):
         ("a,b\nParis,2\n1,2\n", "the column 'a' has 'Paris' in line 2, a number is wanted"),
         (
             "a,b\n1,2\n,2\n",
-            "'a' has nothing in line 3, a number is wanted: fill it, or leave the column or the line out",
+            "'a' has nothing in line 3, a number is wanted: fill it, or missing='mean' fills gaps",
         ),
         ("a,b\n1,2\nnan,2\n", "the column 'a' has 'nan' in line 3"),
         ("a,b\n1,2\n2,\n3,4\n", "the column 'b' has nothing in line 3"),
         ("a,b\n1e300,2\n-1e300,2\n1,2\n", "holds numbers that are too large"),
-        ("a,b\n1,x\n2,\n3,x\n", "line 3 has no value in the column 'b'"),
+        (
+            "a,b\n1,x\n2,\n3,x\n",
+            "the column 'b' has nothing in line 3, a text is wanted: fill it, or missing='drop' leaves",
+        ),
         ('a,b\n1,"2\n', "is not a table in UTF-8"),
         ("a,b\n1," + "2" * 200_000 + "\n", "is not a table in UTF-8: field larger than field limit"),
     ],
@@ -91,6 +94,80 @@ def test_invalid_tables_raise(text, sentence, tmp_path):
     assert sentence in str(error.value)
     assert "points.csv" in str(error.value)
     assert len(str(error.value)) < 300
+
+
+GAPS = """size,color,weight,kind
+1,red,NA,a
+2,blue,4,b
+,red,5,a
+4,,6,b
+5,blue,7,a
+6,red,8,b
+7,blue,9,a
+8,red,10,b
+9,blue,11,
+10,red,12,b
+"""
+
+
+def test_gaps_and_texts_of_a_table(tmp_path):
+    file = table(tmp_path, GAPS)
+    for arguments, sentence in {
+        (): r"the column 'size' has nothing in line 4, .* missing='mean' fills gaps",
+        (("missing", "mean"),): r"the column 'color' has 'red' in line 2, a number is wanted: encode='one_hot' makes",
+        (("encode", "one_hot"),): r"the column 'size' has nothing in line 4, .* missing='mean' fills gaps",
+        (("encode", "one_hot"), ("missing", "mean")): r"the column 'kind' has nothing in line 10.*missing='drop'",
+        (("missing", "zero"),): r"missing wants one of error, drop, mean, median, most_frequent, received 'zero'",
+        (("encode", "hash"),): r"encode wants one of none, one_hot, ordinal, received 'hash'",
+    }.items():
+        with pytest.raises(LabDLError, match=sentence):
+            data.csv(file, **dict(arguments))
+    train, test = data.csv(file, missing="drop", encode="one_hot", scale=False)
+    x = np.concatenate([train.arrays[0], test.arrays[0]])
+    assert sorted(map(tuple, x)) == [
+        (2, 4, 1, 0),
+        (5, 7, 1, 0),
+        (6, 8, 0, 1),
+        (7, 9, 1, 0),
+        (8, 10, 0, 1),
+        (10, 12, 0, 1),
+    ]
+
+
+@pytest.mark.parametrize("missing", ["mean", "median", "most_frequent"])
+@pytest.mark.parametrize("encode", ["one_hot", "ordinal"])
+def test_gaps_are_filled_with_what_training_samples_have(missing, encode, tmp_path):
+    lines = [f"{n if n % 4 else ''},{'abb'[n % 3] if n % 5 else ''},{n % 2}" for n in range(60)]
+    file = table(tmp_path, "number,letter,kind\n" + "\n".join(lines))
+    train, test = data.csv(file, missing=missing, encode=encode, scale=False)
+    numbers = [row[0] for row in train.arrays[0]]
+    known = [n for n in numbers if n and numbers.count(n) == 1]
+    fill = {"mean": np.mean(known), "median": np.median(known), "most_frequent": min(n for n in numbers if n)}[missing]
+    filled = [n for n in [*numbers, *test.arrays[0][:, 0]] if n not in range(60) or n == np.float32(fill)]
+    assert len(filled) in (15, 16)
+    np.testing.assert_allclose(filled, fill, rtol=1e-6)
+    letters = train.arrays[0][:, 1:]
+    gaps = missing != "most_frequent"  # a gap among texts is a category of its own
+    assert letters.shape[1] == (1 if encode == "ordinal" else 2 + gaps)
+    if encode == "one_hot":
+        assert (letters.sum(1) == 1).all()
+    else:
+        assert sorted(set(letters[:, 0])) == [*range(2 + gaps)]
+    scaled, _ = data.csv(file, missing=missing, encode=encode)
+    np.testing.assert_array_equal(scaled.arrays[0][:, 1:], letters)  # categories are not scaled
+    np.testing.assert_allclose(scaled.arrays[0][:, 0].mean(), 0, atol=1e-6)
+
+
+def test_columns_of_texts_without_an_end(tmp_path):
+    file = table(tmp_path, "name,gap,kind\n" + "".join(f"n{n},,{n % 2}\n" for n in range(20_000)))
+    with pytest.raises(LabDLError, match="the column 'gap' has no values: leave it out"):
+        data.csv(file, encode="one_hot", missing="mean")
+    file = table(tmp_path, "name,kind\n" + "".join(f"n{n},{n % 2}\n" for n in range(20_000)))
+    with pytest.raises(LabDLError, match="the categories of 'name' make more than 10,000"):
+        data.csv(file, encode="one_hot")
+    file = table(tmp_path, "name,kind\n" + "".join(f"n{n},\n" for n in range(9)))
+    with pytest.raises(LabDLError, match="every line has a gap"):
+        data.csv(file, encode="one_hot", missing="drop")
 
 
 def test_a_target_that_is_not_there(tmp_path):

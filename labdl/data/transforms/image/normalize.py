@@ -160,7 +160,8 @@ def _look_up(array: np.ndarray, tables: np.ndarray) -> np.ndarray:
     values = empty_or_row((len(tables), *planes[0].shape), _FLOAT32)
     for plane, table, target in zip(planes, tables, values, strict=True):
         cv2.LUT(plane, table, dst=target)
-    return np.moveaxis(values.reshape(-1, *array.shape[:-1]), 0, -1)
+    channels_first = values.reshape(-1, *array.shape[:-1])
+    return channels_first.transpose(*range(1, channels_first.ndim), 0)
 
 
 @functools.lru_cache(maxsize=64)
