@@ -106,13 +106,18 @@ def batch_norm(public: str, ours: str, affine: bool = True) -> list[WeightMappin
     ]
 
 
-def packed_attention(public: str, ours: str) -> list[WeightMapping]:
-    """torch.nn.MultiheadAttention, which has query, key and value in one matrix (3 * features, features)."""
+def packed_attention(
+    public: str, ours: str, *, packed: str = "in_proj_", projection: str = "out_proj"
+) -> list[WeightMapping]:
+    """torch.nn.MultiheadAttention, which has query, key and value in one matrix (3 * features, features).
+
+    timm calls it ``packed="qkv."`` and the layer after it ``projection="proj"``.
+    """
     parts = ("query", "key", "value")
     return [
-        concatenate(tuple(f"{ours}/{part}/kernel:0" for part in parts), f"{public}.in_proj_weight"),
-        concatenate(tuple(f"{ours}/{part}/bias:0" for part in parts), f"{public}.in_proj_bias"),
-        *linear(f"{public}.out_proj", f"{ours}/projection"),
+        concatenate(tuple(f"{ours}/{part}/kernel:0" for part in parts), f"{public}.{packed}weight"),
+        concatenate(tuple(f"{ours}/{part}/bias:0" for part in parts), f"{public}.{packed}bias"),
+        *linear(f"{public}.{projection}", f"{ours}/projection"),
     ]
 
 
