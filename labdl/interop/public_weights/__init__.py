@@ -23,7 +23,7 @@ from labdl.interop.public_weights.layers import (
     transposed_convolution,
     weight_norm,
 )
-from labdl.interop.public_weights.names import Conversion, Group, PublicNames, from_public, to_public
+from labdl.interop.public_weights.names import Conversion, Group, PublicNames, from_public, inside, to_public
 from labdl.interop.weights.mapping import WeightMapping
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "from_public",
     "gru",
     "gru_cell",
+    "inside",
     "linear",
     "linears",
     "lstm",

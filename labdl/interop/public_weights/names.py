@@ -36,6 +36,25 @@ class Group:
         object.__setattr__(self, "needed", needed)
 
 
+def inside(groups: Iterable[Group], public: str, ours: str) -> list[Group]:
+    """The groups of a model that is part of another one, where its names begin with ``public`` and with ``ours``."""
+
+    def within(mapping: WeightMapping) -> WeightMapping:
+        return mapping._replace(
+            own=tuple(ours + name for name in mapping.own),
+            native=tuple(public + name for name in mapping.native),
+            aliases=tuple(public + name for name in mapping.aliases),
+        )
+
+    return [
+        Group(
+            map(within, group.mappings),
+            needed=re.escape(public) + group.needed if isinstance(group.needed, str) else group.needed,
+        )
+        for group in groups
+    ]
+
+
 @dataclass(frozen=True)
 class PublicNames:
     """The public names of a family of models; a module class has them in ``public_names``.

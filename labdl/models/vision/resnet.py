@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -33,12 +33,13 @@ class BasicBlock(nn.Module):
         project: bool = False,
         groups: int = 1,
         base_width: int = 64,
+        dilation: int = 1,
         kernel_init: str = _HE,
     ):
         if groups != 1 or base_width != 64:
             raise ValueError(f"BasicBlock wants groups=1 and base_width=64, received {groups} and {base_width}")
-        self.first = ConvNorm(channels, 3, stride, kernel_init=kernel_init)
-        self.second = ConvNorm(channels, 3, kernel_init=kernel_init)
+        self.first = ConvNorm(channels, 3, stride, dilation=dilation, kernel_init=kernel_init)
+        self.second = ConvNorm(channels, 3, dilation=dilation, kernel_init=kernel_init)
         self.shortcut = ConvNorm(channels, 1, stride, kernel_init=kernel_init) if project else None
 
     def forward(self, x):
@@ -62,17 +63,54 @@ class Bottleneck(nn.Module):
         project: bool = False,
         groups: int = 1,
         base_width: int = 64,
+        dilation: int = 1,
         kernel_init: str = _HE,
     ):
         width = channels * base_width // 64 * groups
         self.first = ConvNorm(width, 1, kernel_init=kernel_init)
-        self.second = ConvNorm(width, 3, stride, groups, kernel_init=kernel_init)
+        self.second = ConvNorm(width, 3, stride, groups, dilation=dilation, kernel_init=kernel_init)
         self.third = ConvNorm(4 * channels, 1, kernel_init=kernel_init)
         self.shortcut = ConvNorm(4 * channels, 1, stride, kernel_init=kernel_init) if project else None
 
     def forward(self, x):
         y = self.third(ops.relu(self.second(ops.relu(self.first(x)))))
         return ops.relu(y + (x if self.shortcut is None else self.shortcut(x)))
+
+
+def residual_stages(
+    block: type[BasicBlock] | type[Bottleneck],
+    depths: Sequence[int],
+    *,
+    channels: int = 64,
+    groups: int = 1,
+    base_width: int = 64,
+    dilations: Sequence[tuple[int, int]] | None = None,
+) -> nn.ModuleList:
+    """The stages of a residual network, each with twice the channels of the one before and half of its size.
+
+    ``dilations`` has for each stage that of its first block and that of the others; a dilated stage keeps the size.
+    """
+    stages, entering = nn.ModuleList(), channels
+    for at, depth in enumerate(depths):
+        first, rest = dilations[at] if dilations else (1, 1)
+        inner, stride = channels * 2**at, 1 if at == 0 or rest > 1 else 2
+        stages.append(
+            nn.Sequential(
+                *(
+                    block(
+                        inner,
+                        1 if i else stride,
+                        project=i == 0 and (stride != 1 or entering != inner * block.expansion),
+                        groups=groups,
+                        base_width=base_width,
+                        dilation=rest if i else first,
+                    )
+                    for i in range(depth)
+                )
+            )
+        )
+        entering = inner * block.expansion
+    return stages
 
 
 class ResNet(nn.Module):
@@ -95,22 +133,7 @@ class ResNet(nn.Module):
     ):
         self.stem = ConvNorm(channels, 7, 2)
         self.pool = nn.MaxPool2d(3, stride=2, padding=1)
-        self.stages = nn.ModuleList()
-        entering = channels
-        for at, depth in enumerate(depths):
-            inner, stride = channels * 2**at, 1 if at == 0 else 2
-            projects = stride != 1 or entering != inner * block.expansion
-            self.stages.append(
-                nn.Sequential(
-                    *(
-                        block(
-                            inner, 1 if i else stride, project=projects and i == 0, groups=groups, base_width=base_width
-                        )
-                        for i in range(depth)
-                    )
-                )
-            )
-            entering = inner * block.expansion
+        self.stages = residual_stages(block, depths, channels=channels, groups=groups, base_width=base_width)
         self.average = nn.GlobalAvgPool()
         self.head = None if classes is None else nn.Linear(classes)
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from labdl.ops import rules
-from labdl.ops.array.shape import astype, expand_dims, permute_dims, reshape, take, take_along_axis
+from labdl.ops.array.indexing import getitem
+from labdl.ops.array.shape import astype, expand_dims, pad, permute_dims, reshape, take, take_along_axis
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import add, clip, divide, floor, multiply, round, subtract
 from labdl.ops.math.comparison import greater_equal, less_equal, logical_and, where
@@ -175,6 +176,31 @@ _INSIDE: Any = {"low": -1.2, "high": 1.2}
 def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=False):
     """x (N, C, ...) resized to the spatial sizes of another tensor, as `interpolate` does: a decoder to its skip connection."""
     return interpolate(x, sizes_of(like)[2:], mode=mode, align_corners=align_corners, antialias=antialias)
+
+
+@operator(
+    rules.crop_or_pad_like,
+    case(floats(1, 2, 3, 6), floats(1, 1, 6, 3)),
+    case(floats(1, 2, 4), floats(1, 3, 4)),
+    case(floats(1, 1, 2, 5, 4), floats(1, 2, 4, 2, 5)),
+    composite=True,
+)
+def crop_or_pad_like(x, like):
+    """x (N, C, ...) cropped, or padded with zeros, to the spatial sizes of another tensor: a decoder to its skip connection.
+
+    Half of the difference is at each end, of an odd one the larger half at the last. Spatial sizes must be known.
+    Semantics: tf.image.resize_with_crop_or_pad.
+    """
+    sizes, wanted = sizes_of(x)[2:], sizes_of(like)[2:]
+    if None in (*sizes, *wanted):
+        raise ValueError(f"crop_or_pad_like wants known spatial sizes, received {sizes} and {wanted}")
+    for axis, (n, m) in enumerate(zip(sizes, wanted, strict=True), 2):
+        before = abs(n - m) // 2
+        if n > m:
+            x = getitem(x, (*(slice(None),) * axis, slice(before, before + m)))
+        elif n < m:
+            x = pad(x, [(before, m - n - before) if at == axis else (0, 0) for at in range(len(sizes) + 2)])
+    return x
 
 
 @operator(

@@ -45,6 +45,14 @@ def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=
     return x.with_shape([*x.shape[:2], *like.shape[2:]])
 
 
+def crop_or_pad_like(x, like) -> Spec:
+    if x.ndim < 3 or like.ndim != x.ndim:
+        raise ValueError(
+            f"crop_or_pad_like wants tensors (N, C, ...) of equal rank, received {show(x.shape)} and {show(like.shape)}"
+        )
+    return x.with_shape([*x.shape[:2], *like.shape[2:]])
+
+
 def interpolated_sizes(sizes, size, scale) -> tuple:
     """Sizes after resizing, ``None`` where they follow from an unknown one."""
     if (size is None) == (scale is None):
