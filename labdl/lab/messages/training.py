@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypeAliasType
 
+from labdl.data.csv_features import Encode, Missing
 from labdl.lab.messages.base import Answer, Request
 from labdl.lab.messages.graph import FormJson, GraphJson, Json, Shape
 
@@ -40,6 +41,7 @@ class DataFileInfo(Answer):
     samples: int | None = None
     input_shape: Shape | None
     target_shape: Shape | None = None
+    problem: str | None = Field(None, description="Why the table cannot be read with these settings.")
 
 
 class Choice(Answer):
@@ -106,6 +108,8 @@ class TrainingSettings(Request):
     dataset: str = Field(description="A name, or the path of a file from the document's folder.")
     target: str | None = Field(description="The target column of a table; null is the last.")
     scale: bool = Field(description="Whether columns of a table are standardized.")
+    missing: Missing = Field(description="What happens with missing values of a table.")
+    encode: Encode = Field(description="What columns of texts of a table become.")
     loss: str
     loss_settings: ChosenSettings
     metrics: list[str]

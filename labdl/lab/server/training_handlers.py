@@ -1,8 +1,11 @@
 """Routes of the Train panel: choices of the form, contents of data files, and the training code."""
 
 import base64
+import functools
 import posixpath
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
@@ -24,9 +27,12 @@ class DatasetsHandler(LabDLHandler):
         self.answer(TrainingChoices, await self.compute(options.choices))
 
 
+_TABLE = ("target", "missing", "encode")  # settings of a table that say what is read
+
+
 class _DataHandler(LabDLHandler):
-    async def describe_data(self, document: str, name: str, target: object) -> dict | None:
-        """Describe a data set of LabDL by name, or a file by its path from the document's folder."""
+    async def describe_data(self, document: str, name: str, settings: Mapping[str, Any]) -> dict | None:
+        """Describe a data set of LabDL by name, or a file by its path from the document's folder; settings of a table."""
         if name in SOURCES:
             return compatibility.describe_source(name)
         path = await self.visible(posixpath.normpath(posixpath.join(posixpath.dirname(document), name)))
@@ -43,7 +49,8 @@ class _DataHandler(LabDLHandler):
         try:
             data = await self.compute(dataset_of, file)
             await self.visible(data.relative_to(Path(root).resolve()).as_posix())  # that a pipeline names
-            return await self.compute(data_files.describe_file, file, target if isinstance(target, str) else None)
+            table = {name: settings[name] for name in _TABLE if isinstance(settings.get(name), str)}
+            return await self.compute(functools.partial(data_files.describe_file, **table), file)
         except OSError as error:
             raise RequestError(400, f"{shorten(name)} could not be read: {error.strerror or error}.") from error
 
@@ -53,8 +60,8 @@ class DataHandler(_DataHandler):
     @authorized
     async def get(self):
         document = await self.visible(self.get_query_argument("path"))
-        name, target = self.get_query_argument("name"), self.get_query_argument("target", None)
-        info = await self.describe_data(document, name, target)
+        settings = {name: self.get_query_argument(name, None) for name in _TABLE}
+        info = await self.describe_data(document, self.get_query_argument("name"), settings)
         if info is None:
             raise RequestError(400, "Data files can be read only if Jupyter serves a local folder.")
         self.answer(DataFileInfo, info)
@@ -70,10 +77,12 @@ class TrainHandler(_DataHandler):
             raise RequestError(404, f"{path!r} does not exist: save the model first.")
         code = await self.compute(script.train_code, path, settings)  # also checks the settings
         graph = await self.read_saved(path) if asked.graph is None else await self.compute(Graph.from_dict, asked.graph)
-        data = await self.describe_data(path, settings["dataset"], settings.get("target"))
+        data = await self.describe_data(path, settings["dataset"], settings)
         fit = {"inputs": [], "outputs": [], "problems": []}
         if data is not None:
             fit = await self.compute(compatibility.mismatches, graph, data, settings)
+            if data.get("problem"):
+                fit["problems"].append(data["problem"])
         has_parameters = await self.parameter_file(path) is not None
         if settings.get("parameters") == "saved" and not has_parameters:
             fit["problems"].append("This model has no saved parameters yet: start with new ones.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labdl.data import ArrayDataset, csv, npz
+from labdl.data.csv_features import Encode, Missing
 from labdl.data.csv_reader import read_columns
 from labdl.data.opening import PIPELINE_SUFFIX
 from labdl.errors import FileFormatError
@@ -17,10 +18,13 @@ from labdl.lab.training.script import FILES
 LIMIT = 64 << 20  # bytes: larger files are not read by a shared server
 
 
-def describe_file(file: Path, target: str | None = None) -> dict[str, Any]:
-    """Describe a file for the form; ``target`` is the target column of a table.
+def describe_file(
+    file: Path, target: str | None = None, missing: Missing = "error", encode: Encode = "none"
+) -> dict[str, Any]:
+    """Describe a file for the form; the other arguments are those of `labdl.data.csv`, for a table.
 
-    Raises MissingFileError, FileFormatError and ConfigError that name the file.
+    A table that cannot be read with them has a "problem". Raises MissingFileError, FileFormatError and ConfigError that name
+    the file.
     """
     if file.name.endswith(PIPELINE_SUFFIX):
         return describe_pipeline(file)
@@ -29,11 +33,13 @@ def describe_file(file: Path, target: str | None = None) -> dict[str, Any]:
             f"{file.name} is not a data set that LabDL can read: choose a .csv, an .npz or a {PIPELINE_SUFFIX} file"
         )
     status = file.stat()
-    return _describe(file, target, status.st_mtime_ns, status.st_size)
+    return _describe(file, target, missing, encode, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=16)
-def _describe(file: Path, target: str | None, _changed: int, size: int) -> dict[str, Any]:
+def _describe(
+    file: Path, target: str | None, missing: Missing, encode: Encode, _changed: int, size: int
+) -> dict[str, Any]:
     info: dict[str, Any] = {
         "name": file.name,
         "columns": None,
@@ -43,6 +49,7 @@ def _describe(file: Path, target: str | None, _changed: int, size: int) -> dict[
         "input_shape": None,
         "target_shape": None,
         "samples": None,
+        "problem": None,
     }
     is_table = file.suffix == ".csv"
     if is_table:
@@ -50,7 +57,12 @@ def _describe(file: Path, target: str | None, _changed: int, size: int) -> dict[
         info["target"] = info["columns"][-1] if target is None else target
     if size > LIMIT:
         return info | {"summary": f"{size >> 20:,} MiB: too large to read before training"}
-    train, test = csv(file, target=target) if is_table else npz(file)
+    try:
+        train, test = csv(file, target=target, missing=missing, encode=encode) if is_table else npz(file)
+    except FileFormatError as error:
+        if not is_table:
+            raise
+        return info | {"problem": str(error), "summary": str(error)}  # its columns and other settings can be chosen
     return info | _statistics(train, len(train) + len(test))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from labdl import framework_info
 from labdl.data import SOURCES
+from labdl.data.csv_features import CHOICES
 from labdl.data.opening import PIPELINE_SUFFIX
 from labdl.errors import ConfigError, suggest_name
 from labdl.lab.training.options import FIRST, OPTIONS, kind_of, schedules
@@ -121,6 +122,10 @@ def _dataset(name: str, settings: Mapping[str, Any]) -> str:
             raise ConfigError(f"scale wants true or false, received {scale!r:.80}")
         if not scale:
             given["scale"] = False
+        for argument, choices in CHOICES.items():
+            value = settings.get(argument, choices[0])
+            if _one_of(argument, value, choices) != choices[0]:
+                given[argument] = value
     arguments = ", ".join([repr(name), *(f"{key}={value!r}" for key, value in given.items())])
     return f"labdl.data.{file.suffix[1:]}({arguments})"
 

@@ -33,6 +33,8 @@ export interface DataFileInfo {
   samples?: number | null;
   input_shape: Shape | null;
   target_shape?: Shape | null;
+  /** Why the table cannot be read with these settings. */
+  problem?: string | null;
 }
 
 export interface Choice {
@@ -116,6 +118,10 @@ export interface TrainingSettings {
   target: string | null;
   /** Whether columns of a table are standardized. */
   scale: boolean;
+  /** What happens with missing values of a table. */
+  missing: 'error' | 'drop' | 'mean' | 'median' | 'most_frequent';
+  /** What columns of texts of a table become. */
+  encode: 'none' | 'one_hot' | 'ordinal';
   loss: string;
   loss_settings: ChosenSettings;
   metrics: string[];

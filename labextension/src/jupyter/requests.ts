@@ -181,11 +181,14 @@ export class LabDLApi implements DiffHost {
   dataFile(
     path: string,
     name: string,
-    target: string | null
+    table: Pick<TrainingSettings, 'target' | 'missing' | 'encode'>
   ): Promise<DataFileInfo> {
+    const { target, missing, encode } = table;
     return this.get<DataFileInfo>('data', {
       path,
       name,
+      missing,
+      encode,
       ...(target === null ? {} : { target })
     });
   }

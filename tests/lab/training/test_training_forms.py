@@ -207,6 +207,8 @@ def test_a_file_in_the_program(begun, tmp_path, monkeypatch):
         ({"dataset": "/etc/passwd"}, "dataset wants one of digits, .*, or a .csv, .npz or .pipeline.json file"),
         ({"dataset": "/etc/x.csv"}, "dataset wants one of"),
         ({"dataset": "x.csv", "target": 3}, "target wants a text"),
+        ({"dataset": "x.csv", "missing": "zero"}, "missing wants one of error, drop, mean, median, most_frequent"),
+        ({"dataset": "x.csv", "encode": ["a"]}, "encode wants one of none, one_hot, ordinal"),
         ({"dataset": "x.csv", "scale": "yes"}, "scale wants true or false"),
         ({"epochs": 10**10}, "epochs must be a whole number from 1 to 1,000,000,000"),
     ],
@@ -220,6 +222,8 @@ KEYS = [
     *SETTINGS,
     "target",
     "scale",
+    "missing",
+    "encode",
     "loss",
     "loss_settings",
     "metrics",
@@ -357,6 +361,23 @@ def test_a_file_is_looked_into(tmp_path):
     np.savez(tmp_path / "images.npz", x=np.zeros((10, 3, 4, 4), "uint8"), y=np.arange(10))
     told = data_files.describe_file(tmp_path / "images.npz")
     assert (told["input_shape"], told["classes"], told["columns"]) == ([None, 3, 4, 4], 10, None)
+
+
+def test_a_table_with_gaps_and_texts_in_the_form(tmp_path):
+    file = tmp_path / "points.csv"
+    file.write_text("a,b,c\n" + "".join(f"{n or ''},{'xyz'[n % 3]},{n % 2}\n" for n in range(40)))
+    info = data_files.describe_file(file)
+    assert info["columns"] == ["a", "b", "c"]
+    assert "the column 'a' has nothing in line 2" in info["problem"]
+    assert info["summary"] == info["problem"]
+    assert "encode='one_hot'" in data_files.describe_file(file, missing="mean")["problem"]
+    info = data_files.describe_file(file, missing="drop", encode="one_hot")
+    assert (info["summary"], info["problem"]) == ("39 samples of 4 numbers, 2 classes", None)
+    chosen = {"dataset": "points.csv", "missing": "median", "encode": "ordinal"}
+    code = script.train_code("net.labdl", SETTINGS | chosen)["code"]
+    assert "labdl.data.csv('points.csv', missing='median', encode='ordinal')" in code
+    chosen = {"dataset": "points.csv", "missing": "error", "encode": "none"}
+    assert "labdl.data.csv('points.csv')" in script.train_code("net.labdl", SETTINGS | chosen)["code"]
 
 
 def test_a_large_file_is_not_read_by_the_server(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { Translator } from '../../editor';
-import type { Draft } from './train-draft';
+import { NEW_TABLE, type Draft } from './train-draft';
 import { Choice, Groups, Switch } from './train-fields';
 import {
   DataFileInfo,
@@ -37,7 +37,7 @@ export function DataFields(props: DataFieldsProps): React.JSX.Element {
   const pick = async () => {
     const path = await pickFile?.();
     if (path) {
-      props.onChange({ dataset: path, target: null, scale: true });
+      props.onChange({ ...NEW_TABLE, dataset: path });
     }
   };
 
@@ -92,6 +92,40 @@ export function DataFields(props: DataFieldsProps): React.JSX.Element {
             checked={draft.scale}
             onChange={scale => props.onChange({ scale })}
           />
+          <Choice
+            label={trans.__('Missing values')}
+            value={draft.missing}
+            title={trans.__(
+              'What fills missing numbers is computed from the training samples'
+            )}
+            onChange={missing =>
+              props.onChange({ missing: missing as Draft['missing'] })
+            }
+          >
+            <option value="error">{trans.__('An error')}</option>
+            <option value="drop">{trans.__('Leave the sample out')}</option>
+            <option value="mean">{trans.__('Mean')}</option>
+            <option value="median">{trans.__('Median')}</option>
+            <option value="most_frequent">
+              {trans.__('Most frequent value')}
+            </option>
+          </Choice>
+          <Choice
+            label={trans.__('Columns of text')}
+            value={draft.encode}
+            title={trans.__('What columns of text become')}
+            onChange={encode =>
+              props.onChange({ encode: encode as Draft['encode'] })
+            }
+          >
+            <option value="none">{trans.__('An error')}</option>
+            <option value="one_hot">
+              {trans.__('0 or 1 for each category')}
+            </option>
+            <option value="ordinal">
+              {trans.__('Numbers of the categories')}
+            </option>
+          </Choice>
         </div>
       )}
     </div>

@@ -14,14 +14,21 @@ export type Draft = Omit<TrainingSettings, Typed> & {
   [name in Typed]: string;
 };
 
+/** Settings of a table that has just been chosen. */
+export const NEW_TABLE = {
+  target: null,
+  scale: true,
+  missing: 'error',
+  encode: 'none'
+} as const;
+
 /** Initial form: previous choices that are still available, else defaults. */
 export function draftOf(
   choices: TrainingChoices,
   before: Partial<TrainingSettings> | null
 ): Draft {
   const chosen: TrainingSettings = {
-    target: null,
-    scale: true,
+    ...NEW_TABLE,
     loss_settings: {},
     optimizer_settings: {},
     schedule: null,

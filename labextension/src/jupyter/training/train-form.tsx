@@ -9,6 +9,7 @@ import {
   byKind,
   Draft,
   draftOf,
+  NEW_TABLE,
   settingsOf,
   adaptToModel
 } from './train-draft';
@@ -70,7 +71,7 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
   React.useEffect(() => {
     if (props.chosen) {
       const { dataset } = props.chosen;
-      setDraft(now => ({ ...now, dataset, target: null, scale: true }));
+      setDraft(now => ({ ...now, ...NEW_TABLE, dataset }));
     }
   }, [props.chosen]);
   React.useEffect(() => {

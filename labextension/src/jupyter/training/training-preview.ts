@@ -118,14 +118,14 @@ export class TrainingPreview implements IDisposable {
         }
       }
     };
-    const { dataset, target } = settings;
+    const { dataset } = settings;
     // a file that cannot be read now keeps its columns: another choice of them may solve the problem
     let file =
       this._file && dataset.endsWith(this._file.name) ? this._file : null;
     try {
       // requested each time, since the file may have changed; the server caches it
       file = isDataFile(dataset)
-        ? await api.dataFile(path(), dataset, target)
+        ? await api.dataFile(path(), dataset, settings)
         : null;
       const edited = graph()?.snapshot() ?? null;
       const code = await api.trainingCode(path(), settings, edited);

@@ -94,7 +94,11 @@ test('a file is looked into', async () => {
   const { made, dataFile } = preview();
   made.show(other('data/x.csv'));
   await rest();
-  expect(dataFile).toHaveBeenCalledWith('a.labdl', 'data/x.csv', null);
+  expect(dataFile).toHaveBeenCalledWith(
+    'a.labdl',
+    'data/x.csv',
+    expect.objectContaining({ target: null })
+  );
   expect(made.file).toEqual({ name: 'data/x.csv' });
   made.show(SETTINGS);
   await rest();
