@@ -235,6 +235,22 @@ class Module:
         build.move(self, place)
         return self
 
+    def fuse(self) -> Module:
+        """A copy for deployment in which batch normalizations are folded into the convolutions or linear layers before them.
+
+        The copy is in evaluation mode and gives the same outputs up to rounding, in less time and memory. Folded are
+        normalizations (also inside of `ConvNormAct`) that take the output of a Conv, DepthwiseConv, ConvTranspose or Linear
+        that nothing else takes; an `Identity` stands in their place. Layers stay that are called twice, share a parameter or
+        have hooks, weight norm or spectral norm. The model itself is unchanged::
+
+            labdl.save(model.fuse(), "model.labdl")
+
+        Raises ModelError for a model that is not built or cannot be traced.
+        """
+        from labdl.graph.fusion import fuse  # graph imports nn
+
+        return fuse(self)
+
     def to_native(self):
         """Convert the model to a module of its framework that shares the parameters: training either trains both.
 
