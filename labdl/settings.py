@@ -16,6 +16,7 @@ from labdl.errors import ConfigError, suggest_name
 
 Amount = Annotated[float, Ge(0)]
 Share = Annotated[float, Ge(0), Le(1)]
+ANY_FLOAT = "any float"  # metadata of an annotation whose values may be NaN, such as an element of a tensor
 LARGEST = 3.4028234663852886e38  # the largest number of float32
 INNER: dict[str, Any] = {"form": False}  # metadata of a field that is not in forms: a function or an object
 
@@ -50,6 +51,10 @@ class Declaration:
 
         try:
             self._model(**values)
+            for name, value in values.items():
+                if _has_nan(value) and ANY_FLOAT not in getattr(self.annotations[name], "__metadata__", ()):
+                    wanted = describe(self.annotations[name])
+                    raise ConfigError(f"{self.title}: {name} wants {wanted}, received {value!r:.200}")
         except pydantic.ValidationError as error:
             first = error.errors()[0]
             name = str(first["loc"][0])
@@ -78,6 +83,12 @@ class Declaration:
     def restore_numbers(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values with integers and floats of the declared types, see `restore_numbers`."""
         return {name: restore_numbers(value, self.types_of(name)) for name, value in values.items()}
+
+
+def _has_nan(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_nan, value))
+    return isinstance(value, float) and value != value
 
 
 def form_fields(cls: type) -> dict[str, dataclasses.Field]:

@@ -18,6 +18,7 @@ from labdl.graph.graph import Graph
 from labdl.graph.lowering.compilable import Compilable
 from labdl.graph.module import GraphModule
 from labdl.infer.eval_mode import eval_mode
+from labdl.nn.index_limits import check_indices, index_limits
 from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module
 from labdl.nn.named_inputs import describe_inputs, place_named, takes_by_name
@@ -63,6 +64,8 @@ class Predictor:
         with self._lock:
             backend, evaluate, modules = self._build_function(inputs)
         inputs = fit_inputs(self.model, inputs)
+        if self.model._input_specs is not None:
+            check_indices(tuple(inputs), index_limits(self.model))
         together = getattr(backend, "concurrent", False) and not self.compiled and not active_runs
         with nullcontext() if together else compute_lock, eval_mode(modules):
             yield evaluate(*map(backend.tensor, inputs))

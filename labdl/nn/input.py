@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import Annotated, Literal
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Whole
 from labdl.ops.operator import floats
-from labdl.settings import INNER
+from labdl.settings import ANY_FLOAT, INNER
 from labdl.spec import Spec
 
 
@@ -29,7 +29,7 @@ class Input(Module):
     ] = "float32"
     optional: bool = False
     # set by a trace, not in a form
-    default: float | int | bool | None = dataclasses.field(default=None, metadata=INNER)
+    default: Annotated[float | int | bool | None, ANY_FLOAT] = dataclasses.field(default=None, metadata=INNER)
     argument: str = dataclasses.field(default="", metadata=INNER)
     skips: tuple[str, ...] = dataclasses.field(default=(), metadata=INNER)
 

@@ -11,6 +11,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.data.conversion import INDICES, as_array, fit_input, is_table
 from labdl.errors import ConfigError, ModelError
+from labdl.nn.index_limits import check_indices, index_limits
 from labdl.nn.named_inputs import describe_inputs, place_named, takes_by_name
 from labdl.nn.signature import arguments_as_built, given_inputs, place_inputs
 from labdl.spec import DTYPES, FLOATS, Spec
@@ -127,6 +128,8 @@ def tensors_for_call(
         given = fit_inputs(model, given)
     if any(isinstance(a, np.ndarray) and a.dtype.kind in "OU" for a in given):
         raise ConfigError("the input holds text or objects, the model takes numbers: convert it first")
+    if model._input_specs is not None:
+        check_indices(tuple([a for a in given if a is not None]), index_limits(model))
     named = {name: _narrow(v) for name, v in options.items()}
     return tuple(map(_to_tensor(backend), given)), {name: _to_tensor(backend)(v) for name, v in named.items()}
 

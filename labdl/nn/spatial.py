@@ -11,6 +11,7 @@ from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Padding, Positive, Size, Whole
 from labdl.ops.operator import floats
+from labdl.settings import ANY_FLOAT
 from labdl.spec import pad_pairs, show
 
 Border = Whole | Annotated[tuple[Whole | tuple[Whole, Whole], ...], MinLen(1)]
@@ -38,7 +39,7 @@ class Pad(Module):
 
     padding: Border = 1
     mode: Literal["constant", "reflect", "replicate", "circular"] = "constant"
-    value: float = 0.0
+    value: Annotated[float, ANY_FLOAT] = 0.0
     data_format: DataFormat = "channels_first"
 
     def forward(self, x):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Initializer, Whole
+from labdl.settings import ANY_FLOAT
 from labdl.spec import Spec
 
 Values = int | float | bool | tuple["Values", ...]
@@ -49,7 +50,7 @@ class Weight(Module):
 class Constant(Module):
     """A constant: a number or nested lists of numbers."""
 
-    value: int | float | bool | tuple
+    value: Annotated[int | float | bool | tuple, ANY_FLOAT]
     dtype: Literal["float32", "float64", "int64", "int32", "bool"] = "float32"
 
     def setup(self):

@@ -11,14 +11,14 @@ import numpy as np
 from labdl.data import ArrayDataset
 from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text, native_order
 from labdl.errors import ModelError
+from labdl.nn.index_limits import IndexLimit, check_indices, index_limits
 from labdl.nn.loss.classification import BinaryCrossEntropyLoss, FocalLoss
-from labdl.nn.loss.target_values import check_target_values
+from labdl.nn.loss.target_values import check_target_values, declaring_layer
 from labdl.nn.module import Module
 from labdl.nn.signature import given_inputs
 from labdl.spec import Spec
 from labdl.train.broadcasting import aligned_ranks
 from labdl.train.data_adapter import NestedDataset, flatten, map_structure
-from labdl.train.index_limits import IndexLimit, check_indices, index_limits
 from labdl.train.output_losses import OutputLosses
 from labdl.train.weighted_loss import plain_loss, weighs_samples
 
@@ -163,7 +163,7 @@ def _target_check(context: TrainContext, rule: TargetRule) -> Callable[[Any], No
     loss, output, weighed = plain_loss(context.loss_function), rule.output, weighs_samples(context.loss_function)
     if isinstance(loss, OutputLosses):
         return loss.check_targets
-    if not hasattr(loss, "target_values"):
+    if not hasattr(declaring_layer(loss), "target_values"):
         return _accept
     classes = None if output is None else output.shape[-1]
 

@@ -12,7 +12,7 @@ import numpy as np
 from labdl.data import ArrayDataset, IterableDataset, Loader
 from labdl.data.splitting import split_indices
 from labdl.errors import ConfigError
-from labdl.nn.loss.target_values import COUNTS
+from labdl.nn.loss.target_values import COUNTS, declaring_layer
 from labdl.train.data_adapter import NestedDataset, StackedDataset, map_structure
 from labdl.train.weighted_loss import plain_loss
 
@@ -87,7 +87,7 @@ def _take(data: Any, indices: slice | np.ndarray) -> Any:
 
 
 def _is_of_labels(loss: Callable[..., Any]) -> bool:
-    declared = getattr(plain_loss(loss), "target_values", None)
+    declared = getattr(declaring_layer(plain_loss(loss)), "target_values", None)
     return declared is not None and declared != COUNTS
 
 

@@ -41,7 +41,10 @@ def numbers(name: str) -> Callable[..., Settings]:
         value = value.tolist() if hasattr(value, "tolist") else value
         if value is None:
             return {}
-        return {name: tuple(map(float, value)) if isinstance(value, list | tuple) else float(value)}
+        try:
+            return {name: tuple(map(float, value)) if isinstance(value, list | tuple) else float(value)}
+        except (TypeError, ValueError):
+            return {name: value}  # the layer refuses it
 
     convert.__doc__ = f"`{name}`, as numbers"
     return convert

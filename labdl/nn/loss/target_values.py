@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from labdl.errors import ConfigError
+from labdl.nn.schema import LAYERS
+from labdl.ops.operator import Operator
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,18 +44,36 @@ CLASSES = TargetValues(0, math.inf, classes=True)
 CLASS_LISTS = TargetValues(-1, math.inf, classes=True)  # each ends at -1
 
 
+def declaring_layer(loss: Any) -> Any:
+    """The layer that declares what a loss takes: the loss itself, or the class of the same name for an operator."""
+    operator = _operator(loss)
+    if operator is None:
+        return loss
+    word = operator.name.removesuffix("_loss").removesuffix("_probabilities").replace("_", "")
+    return next((c for c in LAYERS.values() if c.__module__.startswith("labdl.nn.loss") and _word(c) == word), loss)
+
+
+def _operator(loss: Any) -> Operator | None:
+    operator = getattr(loss.func if isinstance(loss, functools.partial) else loss, "operator", None)
+    return operator if isinstance(operator, Operator) else None
+
+
+def _word(cls: type) -> str:
+    return cls.__name__.lower().removesuffix("loss")
+
+
 def check_target_values(targets: np.ndarray, loss: Any, classes: int | None, name: str) -> None:
     """Raise ConfigError for targets that a loss does not take, with what to write.
 
     ``classes`` is the size of the last axis of the output, None if it is unknown. NaN is left to the loss, which is not
     finite then.
     """
-    declared: TargetValues | None = getattr(loss, "target_values", None)
+    declared: TargetValues | None = getattr(declaring_layer(loss), "target_values", None)
     if declared is None or not isinstance(targets, np.ndarray) or targets.dtype.kind not in "biuf" or not targets.size:
         return
     if declared.classes:
         if targets.dtype.kind in "iu" and classes is not None:
-            _check_classes(targets, declared, getattr(loss, "ignore_index", None), classes)
+            _check_classes(targets, declared, _ignored(loss), classes)
         return
     lowest, highest = targets.min(), targets.max()
     if lowest < declared.low or highest > declared.high or (declared.excluded is not None and _has(targets, declared)):
@@ -60,6 +81,15 @@ def check_target_values(targets: np.ndarray, loss: Any, classes: int | None, nam
             f"the targets are values from {lowest:g} to {highest:g}, the loss {name} takes {declared.describe()}: "
             f"{_advice(targets, float(lowest), float(highest), declared)}"
         )
+
+
+def _ignored(loss: Any) -> int | None:
+    operator = _operator(loss)
+    if operator is not None:
+        parameter = operator.signature.parameters.get("ignore_index")
+        own = None if parameter is None else parameter.default
+        return loss.keywords.get("ignore_index", own) if isinstance(loss, functools.partial) else own
+    return getattr(loss, "ignore_index", None)
 
 
 def _check_classes(targets: np.ndarray, declared: TargetValues, ignored: int | None, classes: int) -> None:

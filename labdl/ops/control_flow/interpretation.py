@@ -38,6 +38,14 @@ def only_shapes(owner) -> bool:
     return getattr(owner, "only_shapes", False)
 
 
+def values_are_at_hand(owner) -> bool:
+    """Whether reading values of the tensors of ``owner`` waits for no device, and no program is being recorded."""
+    if only_shapes(owner) or hasattr(owner, "refuse_control_flow") or recording.get() is not None:
+        return False
+    own = getattr(owner, "control_flow", None)
+    return (own is None or not own.values_are_unknown()) and owner.current_device() == "cpu"
+
+
 def find_interpreter(owner, name: str) -> Interpreter | None:
     """The interpreter of tensors of ``owner``; None if Python can read their values.
 

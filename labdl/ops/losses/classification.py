@@ -118,6 +118,8 @@ def binary_cross_entropy(logits, target, *, weight=None, pos_weight=None, reduct
 
 
 def _binary(logits, target, weight=None, pos_weight=None):
+    if weight is not None:  # an infinite logit beside a weight of 0 counts nothing
+        logits = where(equal(weight, 0), 0.0, logits)
     if pos_weight is None:
         losses = softplus(logits) - multiply(logits, target)
     else:

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from labdl import dispatch
 from labdl.dispatch import spec_of
 from labdl.ops import rules
 from labdl.ops.array.shape import (
@@ -20,6 +21,7 @@ from labdl.ops.array.shape import (
     zeros_like,
 )
 from labdl.ops.array.sorting import searchsorted, topk
+from labdl.ops.control_flow.interpretation import values_are_at_hand
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import clip, exp, floor, log, maximum, minimum, multiply, pow, sqrt
 from labdl.ops.math.comparison import greater, greater_equal, less, less_equal, logical_and, logical_or, where
@@ -52,10 +54,11 @@ def multinomial(x, num_samples, replacement=False):
     """Positions drawn with the probabilities ``x`` (classes) or (N, classes): (num_samples) or (N, num_samples), int64.
 
     The rows are divided by their sums, which must be above 0. Without ``replacement`` each position is drawn at most
-    once, one of probability 0 only after all others. Values are not checked, since that would wait for the device: of
-    rows of zeros, or with NaN, infinities or negative numbers, the positions mean nothing. Semantics: torch.multinomial, which
-    raises an error for such rows.
+    once, one of probability 0 only after all others. Rows of zeros, or with NaN, infinities or negative numbers, are a
+    ValueError on the CPU; in a compiled program and on other devices, which a check would wait for, their positions mean
+    nothing. Semantics: torch.multinomial.
     """
+    _check_weights(x)
     shares = astype(stop_gradient(x), "float64")
     if not replacement:
         gumbel = -log(maximum(-log(maximum(random_uniform_like(shares), _TINY)), _TINY))
@@ -72,6 +75,18 @@ def multinomial(x, num_samples, replacement=False):
     row = cumulative_sum(zeros_like(below[:, :1], dtype="int64") + 1, axis=0) - 1
     found = searchsorted(reshape(below + row, (-1,)), drawn + row, side="right") - multiply(row, classes)
     return minimum(found, last)
+
+
+def _check_weights(x) -> None:
+    owner = dispatch.owner(x)
+    if not values_are_at_hand(owner):
+        return
+    weights = np.asarray(owner.to_numpy(x))
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any(-1).all():
+        raise ValueError(
+            "multinomial wants weights of at least 0 that are finite, in each row one above 0, received values from "
+            f"{weights.min(initial=np.inf):g} to {weights.max(initial=-np.inf):g}"
+        )
 
 
 @operator(

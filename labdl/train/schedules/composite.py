@@ -54,6 +54,8 @@ class Sequential(Schedule):
     milestones: Sequence[int] = dataclasses.field(metadata=INNER)
 
     def check(self):
+        if not isinstance(self.schedules, Sequence):
+            raise ConfigError(f"Chain: schedules wants a list of schedules, received {self.schedules!r:.80}")
         _check_schedules(self, "schedules", self.schedules)
         if list(self.milestones) != sorted(self.milestones) or len(self.milestones) != len(self.schedules) - 1:
             raise ConfigError(

@@ -118,8 +118,13 @@ class LinearTransformation(Transform):
     mean_vector: Any = field(metadata=INNER)
 
     def check_settings(self) -> None:
-        self.transformation_matrix = np.asarray(self.transformation_matrix, "float32")
-        self.mean_vector = np.asarray(self.mean_vector, "float32")
+        for name in ("transformation_matrix", "mean_vector"):
+            try:
+                setattr(self, name, np.asarray(getattr(self, name), "float32"))
+            except (TypeError, ValueError):
+                raise ConfigError(
+                    f"LinearTransformation: {name} wants numbers, received {getattr(self, name)!r:.80}"
+                ) from None
         size = self.mean_vector.size
         if self.mean_vector.ndim != 1 or self.transformation_matrix.shape != (size, size):
             raise ConfigError(

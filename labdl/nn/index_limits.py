@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from labdl.errors import ConfigError
-from labdl.graph import as_graph
-from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.signature import given_inputs
+
+if TYPE_CHECKING:
+    from labdl.nn.module import Module
 
 
 class IndexLimit(NamedTuple):
@@ -25,6 +27,16 @@ def index_limits(model: Module) -> dict[int, IndexLimit]:
 
     Layers declare them by ``index_limit``, the name of the setting with the number of rows of their table.
     """
+    changes, limits = model.__dict__.get("_index_limits", (None, {}))
+    if changes != Parameter.changes:
+        limits = _find_limits(model)
+        model.__dict__["_index_limits"] = Parameter.changes, limits
+    return limits
+
+
+def _find_limits(model: Module) -> dict[int, IndexLimit]:
+    from labdl.graph import as_graph  # it imports modules
+
     tables = {name: m for name, m in model.named_modules() if hasattr(m, "index_limit")}
     if not tables or not any("int" in spec.dtype for _, spec in given_inputs(model)):
         return {}
