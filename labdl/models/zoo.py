@@ -94,6 +94,11 @@ def images(size: int = 224, channels: int = 3) -> Inputs:
     return lambda model: (Spec((None, channels, size, size)),)
 
 
+def clips(frames: int = 16, size: int = 112, channels: int = 3) -> Inputs:
+    """One input: clips of so many frames, (N, channels, frames, size, size)."""
+    return lambda model: (Spec((None, channels, frames, size, size)),)
+
+
 def tokens(*lengths: int) -> Inputs:
     """Inputs of tokens, (N, length) each."""
     return lambda model: tuple(Spec((None, length), "int64") for length in lengths)
