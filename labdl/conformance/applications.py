@@ -8,7 +8,7 @@ from labdl import dispatch, ops, standard
 from labdl.conformance import zoo
 from labdl.conformance.row import array, close, holds, row
 from labdl.models.text import bert, transformer
-from labdl.models.vision import resnet
+from labdl.models.vision import hrnet, resnet
 from labdl.spec import Spec
 
 
@@ -38,6 +38,23 @@ def _try_classifier(model, x: np.ndarray) -> None:
 def images():
     model, (x,) = zoo.small_model(resnet.ResNet)
     _try_classifier(model, x)
+
+
+@row(
+    "6.3.1 d)",
+    "Training and inference for the poses of people",
+    "a small HRNet: four steps towards heat maps, then those of the same weights on NumPy",
+    name="poses of people",
+)
+def poses():
+    model, (x,) = zoo.small_model(hrnet.PoseHRNet)
+    points, size = 3, x.shape[-1] // 4
+    heat = np.zeros((len(x), points, size, size), "float32")
+    heat[:, np.arange(points), np.arange(points), 2] = 1.0
+    _train(model, (x, heat), loss="mse")
+    found = standard.infer_samples(standard.construct_inference(model, {}), list(x))
+    reference = array(model.to("numpy").eval()(x))
+    close(np.stack([array(maps) for maps in found]), reference, rtol=1e-3, atol=1e-4)
 
 
 @row("6.3.2 b)", "Classification of texts", "a small BERT with a classifier: four steps, then classes")
@@ -91,7 +108,6 @@ _OTHERS = [
     ("6.3.1 c)", "segmentation of images", "UNet DeepLabV3"),
     ("6.3.1 c)", "segmentation of instances", "MaskRCNN"),
     ("6.3.1 d)", "key points of faces", "PFLD"),
-    ("6.3.1 d)", "poses of people", "HRNet OpenPose"),
     ("6.3.1 e)", "recognition of characters", "TrOCR"),
     ("6.3.2 d)", "generation of texts", "GPT GPT2 BART"),
     ("6.3.3 a)", "recognition of speech", "Conformer RNNT"),

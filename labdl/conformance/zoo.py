@@ -24,7 +24,7 @@ _MODELS = [
     (_DRAFT, "image classification", "Vision Transformer=VisionTransformer"),
     (_FIRST, "object detection", "YOLO=YOLO/YOLOv5/YOLOv8, SSD, Faster RCNN=FasterRCNN, RetinaNet"),
     (_DRAFT, "object detection", "YOLOv5, YOLOv6, YOLOv7, YOLOv8"),
-    (_FIRST, "key points", "HRNet, PFLD"),
+    (_FIRST, "key points", "HRNet=PoseHRNet, PFLD"),
     (_DRAFT, "key points", "OpenPose"),
     (_FIRST, "image segmentation", "DeepLabv3=DeepLabV3, UNet, Mask RCNN=MaskRCNN"),
     (_DRAFT, "image segmentation", "DeepLabv3+=DeepLabV3Plus"),
