@@ -174,9 +174,14 @@ def ones(rng, shape):
 
 
 @_register
-def constant(rng, shape, *, value: float = 0.0):
-    """One value everywhere."""
-    return np.full(shape, float(value))
+def constant(rng, shape, *, value: float | list | tuple = 0.0):
+    """One value everywhere, or nested lists of values that broadcast to the shape: ``"constant([0, 1, 2])"``."""
+    try:
+        return np.array(np.broadcast_to(np.asarray(value, "float64"), shape))
+    except ValueError as error:
+        raise ConfigError(
+            f"constant wants numbers for a parameter of shape {shape}, received {value!r:.200}: {error}"
+        ) from error
 
 
 @_register

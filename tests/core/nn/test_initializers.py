@@ -91,6 +91,11 @@ def test_fixed_values():
     np.testing.assert_array_equal(drawn("ones", (2, 3)), np.ones((2, 3)))
     np.testing.assert_array_equal(drawn("constant(-0.5)", (2, 3)), np.full((2, 3), -0.5))
     np.testing.assert_array_equal(drawn("constant(value=3)", ()), 3.0)
+    np.testing.assert_array_equal(drawn("constant([0, 1, 2])", (2, 3)), [[0, 1, 2]] * 2)
+    np.testing.assert_array_equal(drawn("constant(((1,), (2.5,)))", (2, 3)), [[1] * 3, [2.5] * 3])
+    for values in ("[1, 2]", "[[1], [2, 3]]", "['a', 'b', 'c']"):
+        with pytest.raises(ConfigError, match=r"constant wants numbers for a parameter of shape \(2, 3\), received"):
+            drawn(f"constant({values})", (2, 3))
     np.testing.assert_array_equal(drawn("identity(gain=2)", (2, 3)), [[2, 0, 0], [0, 2, 0]])
 
 
@@ -200,7 +205,7 @@ def test_the_form_lists_the_names_and_takes_texts():
         ("normal(std=True)", "initializer normal: std wants a number above 0, received True"),
         ("sparse(sparsity=1.0)", "initializer sparse: sparsity wants a number at least 0 and below 1, received 1.0"),
         ("he_normal(mode='both')", 'initializer he_normal: mode wants "fan_in", "fan_out", received \'both\''),
-        ("constant('a')", "initializer constant: value wants a number, received 'a'"),
+        ("constant('a')", "initializer constant: value wants a number, list or tuple, received 'a'"),
     ],
 )
 def test_unknown_initializer_raises(text, sentence):
