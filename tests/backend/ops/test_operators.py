@@ -6,6 +6,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 from cases import assert_alike, dtype_calls, each_sample, edge_calls, native, parts_of, samples_of, value_calls
+from portable_numbers import restart_portable_numbers
 
 import labdl
 from labdl.ops.operator import OPERATORS
@@ -33,20 +34,16 @@ DIFFERENTIABLE = [
 def portable(request):
     """Random operators draw NumPy's numbers, so that they can be compared."""
     cases = request.node.callspec.params.get("cases") if hasattr(request.node, "callspec") else None
-    random = cases and cases[0][1].entry.random
-    if random:
-        labdl.seed(0, portable=True)
-    yield
-    if random:
-        labdl.seed(0)
+    if cases and cases[0][1].entry.random:
+        restart_portable_numbers()
 
 
 def expected_of(call, args, kwargs):
     if call.entry.random:
-        labdl.seed(0, portable=True)
+        restart_portable_numbers()
     result = call(args, kwargs)
     if call.entry.random:
-        labdl.seed(0, portable=True)
+        restart_portable_numbers()
     return result
 
 
@@ -152,7 +149,7 @@ DIRECTIONS, STEP = 4, 1e-5
 
 @pytest.mark.sample(cases=1)
 @each_operator(DIFFERENTIABLE)
-def test_gradient(cases, backend, run_cases):
+def test_gradient(cases, backend, run_cases, full_breadth):
     """The backend's gradient against central differences of the NumPy body in float64, along a few directions of each input.
 
     A direction moves every element by an amount of its own, so that no error of one or of several stays hidden in the sum.
@@ -177,7 +174,7 @@ def test_gradient(cases, backend, run_cases):
                 return wrap(a)
 
             if call.entry.random:
-                labdl.seed(0, portable=True)
+                restart_portable_numbers()
             return [part for r in call(args, kwargs, place) for part in parts_of(r)]
 
         rng = np.random.default_rng(2)
@@ -197,7 +194,7 @@ def test_gradient(cases, backend, run_cases):
         for k, (leaf, gradient) in enumerate(zip(wide, found, strict=True)):
             ours = labdl.to_numpy(gradient).astype("float64")
             assert ours.shape == leaf.shape
-            for direction in directions(leaf, rng):
+            for direction in directions(leaf, rng, DIRECTIONS if full_breadth else 1):
                 ends = [scalar([*wide[:k], leaf + step * direction, *wide[k + 1 :]]) for step in (STEP, -STEP)]
                 expected = (ends[0] - ends[1]) / (2 * STEP)
                 size = np.sqrt(np.sum((ours * direction) ** 2))
@@ -206,9 +203,9 @@ def test_gradient(cases, backend, run_cases):
     run_cases(cases, check)
 
 
-def directions(leaf, rng):
+def directions(leaf, rng, count):
     """One for each element of a small array, else a few dense ones whose parts differ in size and sign."""
-    if leaf.size <= DIRECTIONS:
+    if leaf.size <= count:
         return np.eye(leaf.size).reshape(leaf.size, *leaf.shape)
-    shape = (DIRECTIONS, *leaf.shape)
+    shape = (count, *leaf.shape)
     return rng.uniform(0.5, 1.5, shape) * rng.choice([-1, 1], shape)
