@@ -112,6 +112,16 @@ def run_cases(subtests, request, backend):
     return run
 
 
+@pytest.fixture(scope="session")
+def kernel():
+    """A Jupyter kernel that tests share."""
+    from kernels import SharedKernel
+
+    shared = SharedKernel()
+    yield shared
+    shared.end()
+
+
 @pytest.fixture
 def held(backend):
     """Starts runs that make a step when they are told to."""

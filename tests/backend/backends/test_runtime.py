@@ -41,6 +41,7 @@ class Reference:
             p -= s["learning_rate"] * mean / (np.sqrt(spread) + s["epsilon"])
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("case", SETTINGS)
 @pytest.mark.parametrize("compiled", [None, False])
 def test_optimizer_follows_its_formula(case, compiled, backend):

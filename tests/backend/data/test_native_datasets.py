@@ -489,6 +489,7 @@ def test_columns_of_mindspore_are_arrays_and_texts():
 # -- Hugging Face, on every backend
 
 
+@pytest.mark.sample(backends=1)
 def test_a_training_on_a_hugging_face_data_set(backend):
     import datasets
 

@@ -1,6 +1,7 @@
 """Pictures that reach the model as uint8 and are normalized there train as pictures that are normalized before."""
 
 import numpy as np
+import pytest
 
 import labdl
 from labdl import data, nn, ops
@@ -23,6 +24,7 @@ class Normalized(nn.Module):
         return self.model((ops.astype(x, "float32") / 255 - 0.5) / 0.25)
 
 
+@pytest.mark.sample(backends=1)
 def test_pictures_are_normalized_by_the_model(backend):
     layers = [lambda: nn.Sequential(nn.Conv2d(4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(3)) for _ in range(2)]
     plain = layers[0]().build((None, 3, 8, 8), backend=backend.name, seed=1)

@@ -299,6 +299,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("case", CASES)
 def test_values_and_gradients_equal_the_formula(case, backend):
     check(CASES[case], backend)

@@ -95,6 +95,7 @@ def check(backend, name, entry):
     assert not set(translated(entry)) - tried, "arguments that no call gives"
 
 
+@pytest.mark.sample(cases=20)
 def test_equal_classes_compute_the_same(backend, run_cases):
     entries = {}  # a class of several names is compared once
     for name, entry in tables(backend.name):

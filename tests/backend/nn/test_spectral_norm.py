@@ -43,6 +43,7 @@ def pair(case, backend, iterations):
     return layer, theirs, shape, axes
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("iterations", [1, 3])
 @pytest.mark.parametrize("case", LAYERS)
 def test_steps_equal_torchs(case, iterations, backend):

@@ -40,7 +40,7 @@ def is_finite(results) -> bool:
     return all(np.isfinite(labdl.to_numpy(ops.astype(r, "float64"))).all() for r in map(ops.stop_gradient, results))
 
 
-@pytest.mark.sample(cases=1, every=3)
+@pytest.mark.sample(cases=1, every=9)
 @each_operator(CALLS)
 def test_gradient_at_a_limit(cases, backend, run_cases):
     def check(call):
@@ -70,7 +70,7 @@ LOSSES = ("classification", "detection", "regression", "sequence", "similarity")
 HALF = [(name, call) for name, call in CALLS if call.entry.category in ("activation", *LOSSES)]
 
 
-@pytest.mark.sample(cases=1, every=3)
+@pytest.mark.sample(cases=1, every=9)
 @each_operator(HALF)
 def test_gradient_at_a_limit_in_half_precision(cases, backend, run_cases):
     """Finite where the results are, and the true gradient is in the range of float16."""

@@ -185,6 +185,7 @@ def test_xla_too(backend):
     np.testing.assert_allclose(*map(labdl.to_numpy, outputs), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sample(False)
 def test_steps_train_alike(backend):
     """Ten steps of the compiled step and of the eager one, with momentum, to the same parameters."""
     x, y = normal(16, 3, 8, 8), np.arange(16) % 4
@@ -336,6 +337,7 @@ def optimized(run):
     return {name: names.count(name) for name in names}
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("head", ["flat", "averaged"])
 def test_only_the_ends_of_a_spatial_run_are_transposed(head, tensorflow):
     """The picture at the start; at the end what is flattened, there and back; and each kernel, there and back."""

@@ -99,6 +99,7 @@ BOXES = {
 }
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("boxes", BOXES.values(), ids=BOXES)
 @pytest.mark.parametrize("name", ["generalized", "distance", "complete"])
 def test_losses_of_boxes_without_an_area_or_with_common_edges(name, boxes, evaluate):

@@ -18,7 +18,7 @@ def paddings(rank):
     return (0, 1, "same", "valid", *(tuple(itertools.islice(itertools.cycle(p), rank)) for p in pairs))
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["max", "avg", "avg_inside"])

@@ -65,7 +65,7 @@ def test_a_native_file_opens_on_every_backend(backend, framework, name, suffix):
         np.testing.assert_allclose(output(model, name), OUTPUTS[framework][name], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_file_that_the_framework_writes_now_opens(backend, twins, name, tmp_path):
     expected = twins.write(name, tmp_path)
@@ -75,7 +75,7 @@ def test_a_file_that_the_framework_writes_now_opens(backend, twins, name, tmp_pa
             np.testing.assert_allclose(output(model, name), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize("name", SHAPES)
 def test_native_model_loads_exported_files(backend, twins, name, tmp_path):
     model = stirred(built(name, backend.name))
@@ -87,7 +87,7 @@ def test_native_model_loads_exported_files(backend, twins, name, tmp_path):
             )
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=4, backends=1)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_file_is_the_same_from_whatever_backend(backend, framework, tmp_path):
     """What the twins of a framework load when written there (the test above), they load when written elsewhere, too."""
@@ -116,7 +116,7 @@ def test_every_layer_goes_into_each_file_and_comes_back(backend, case, tmp_path)
         fresh.load_state_dict({key: np.zeros_like(value) for key, value in expected.items()})
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=5, backends=1)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_graph_loads_what_its_model_loads(backend, name, tmp_path):
     model = stirred(built(name, backend.name))

@@ -43,6 +43,7 @@ class Tied(nn.Module):
         return self.second(self.first(x)) * self.token
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("there", ["backend", "numpy"])
 def test_loaded_model_can_be_trained(backend, tmp_path, there):
     model = Tied().build((None, 1, 6, 6), backend=backend.name, seed=0)
@@ -66,6 +67,7 @@ def test_loaded_model_can_be_trained(backend, tmp_path, there):
         assert all(not np.array_equal(v, before[k]) for k, v in again.state_dict().items())
 
 
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("compiled", [False, None])
 def test_training_goes_on_with_the_new_values_and_the_old_momentum(backend, file, compiled):
     """The step after the swap is that of a fresh trainer from the new values, and what the momentum adds to it."""
@@ -90,6 +92,7 @@ def test_training_goes_on_with_the_new_values_and_the_old_momentum(backend, file
         assert np.abs(after[key] - once[key]).max() > 1e-5, "the momentum shows"
 
 
+@pytest.mark.sample(backends=1)
 def test_a_part_is_swapped_in_the_loop_over_events(backend, file):
     values, path = file
     model = net(backend.name, seed=0)
@@ -103,6 +106,7 @@ def test_a_part_is_swapped_in_the_loop_over_events(backend, file):
         np.testing.assert_allclose(value, (values if key.startswith("3/") else before)[key], rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.sample(backends=1)
 def test_a_damaged_file_does_not_disturb_training(backend, file):
     _, path = file
     data = bytearray(path.read_bytes())
@@ -119,6 +123,7 @@ def test_a_damaged_file_does_not_disturb_training(backend, file):
     assert all(np.array_equal(v, twin.state_dict()[k]) for k, v in model.state_dict().items())
 
 
+@pytest.mark.sample(backends=1)
 def test_paused_background_run_is_swapped(backend, file, tmp_path):
     values, path = file
     model = net(backend.name, seed=0)

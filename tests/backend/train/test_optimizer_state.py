@@ -143,6 +143,7 @@ def test_groups_in_training_steps(backend):
     assert_same(line.trained(settings, backend, None), line.by_hand(settings), 2e-5)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("case", ["momentum", "adam", "adamw", "radam", "adafactor"])
 def test_freezing_keeps_the_state_of_other_parameters(case, backend):
     """Parameters are frozen for steps 4 to 6: the others are not affected, and unfrozen ones start with a new state."""

@@ -66,7 +66,7 @@ def test_muon_is_that_of_torch(backend):
 # -- in a training step
 
 
-@pytest.mark.sample(every=20)
+@pytest.mark.sample(every=40)
 @pytest.mark.parametrize("compiled", [None, False], ids=["default", "eager"])
 @pytest.mark.parametrize("case", CASES)
 def test_training_step_matches_gradients_by_hand(case, compiled, backend):
@@ -121,7 +121,7 @@ def test_custom_optimizer(backend):
     assert_same(subject.values(), {n: v - 0.05 * gradients[n] for n, v in start().items()})
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=7, backends=1)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_optimizer_trains_a_model(name, backend):
     rng = np.random.default_rng(0)

@@ -7,11 +7,9 @@ import subprocess
 import sys
 import time
 
-import nbformat
 import numpy as np
 import pytest
 from jupyter_client.manager import start_new_kernel
-from nbclient import NotebookClient
 from runs import WAIT
 
 import labdl
@@ -105,12 +103,9 @@ print(run.wait().status)
 """
 
 
-def test_run_in_a_notebook(backend, tmp_path):
+def test_run_in_a_notebook(backend, tmp_path, kernel):
     cells = CELLS.replace("BACKEND", repr(backend.name)).replace("FOLDER", repr(str(tmp_path))).split("# ---\n")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
-    NotebookClient(notebook, timeout=WAIT, kernel_name="python3").execute()
-    printed = ["".join(o["text"] for o in cell.outputs if o.get("name") == "stdout") for cell in notebook.cells]
-    assert printed == ["True running\n", "2 True\n", "stopped\n"]
+    assert [kernel.run(cell) for cell in cells] == ["True running\n", "2 True\n", "stopped\n"]
 
 
 PREPARED = """

@@ -1,7 +1,5 @@
 """A training whose process is killed resumes with the results of an uninterrupted one."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +15,8 @@ pytestmark = pytest.mark.timeout(900)  # a child that hangs ends the test, not t
 
 PAUSING = """
 import sys, time, labdl
-path, name, folder = sys.argv[1:]
-sys.path.insert(0, path)
-labdl.use(name)
+sys.path.insert(0, PATH)
+labdl.use(BACKEND)
 import interrupted
 from labdl.train import Checkpoint, checkpoint
 flush = checkpoint._write
@@ -30,8 +27,8 @@ def pausing(path, content):
         time.sleep(600)
 checkpoint._write = pausing
 labdl.seed(3)
-subject = interrupted.trainer(labdl.backends.get(name))
-interrupted.fit(subject, checkpoint=Checkpoint(folder, every=2))
+subject = interrupted.trainer(labdl.backends.get(BACKEND))
+interrupted.fit(subject, checkpoint=Checkpoint(FOLDER, every=2))
 """
 
 
@@ -46,12 +43,13 @@ def whole(backend):
     return uninterrupted(backend)
 
 
-def test_killed_training_resumes(backend, whole, tmp_path):
+def test_killed_training_resumes(backend, whole, tmp_path, kernel):
     """kill -9 while a checkpoint is being written: the last complete one is resumed."""
-    arguments = [sys.executable, "-c", PAUSING, str(Path(__file__).parents[1]), backend.name, str(tmp_path)]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "writing\n"
-        process.kill()
+    values = {"PATH": str(Path(__file__).parents[1]), "BACKEND": backend.name, "FOLDER": str(tmp_path)}
+    source = PAUSING
+    for name, value in values.items():
+        source = source.replace(name, repr(value))
+    kernel.kill_when_printed(source, "writing\n")
     assert [path.name for path in checkpoints(tmp_path)] == ["step-00000002", "step-00000004", "step-00000006"]
     assert list(tmp_path.glob(".step-00000008.*.part"))
     labdl.seed(77)
