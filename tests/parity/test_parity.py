@@ -16,40 +16,59 @@ REFERENCE = FRAMEWORKS[0]
 PAIRS = [p for p in itertools.product(FRAMEWORKS, repeat=2) if p[0] != p[1]]
 
 
-def work(task, folder):
-    """Results of a task by backend; at most two workers at a time, for small machines."""
-    found, script = {}, Path(__file__).with_name("worker.py")
-    for couple in (FRAMEWORKS[:2], FRAMEWORKS[2:]):
-        running = {
-            name: subprocess.Popen(
-                [sys.executable, str(script), name, task, str(folder)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            for name in couple
-        }
-        for name, process in running.items():
-            out, _ = process.communicate(timeout=300)
-            assert process.returncode == 0, f"{name} cannot {task} (exit status {process.returncode}):\n{out[-3000:]}"
-            with np.load(folder / f"{name}-{task}.results.npz") as file:
-                found[name] = dict(file)
-    return found
+class Workers:
+    """A process for each backend, which takes longer to start than its tasks."""
+
+    def __init__(self, folder):
+        self.folder, self.processes, script = folder, {}, Path(__file__).with_name("worker.py")
+        for name in FRAMEWORKS:
+            with open(self.log_file(name), "wb") as log:
+                self.processes[name] = subprocess.Popen(
+                    [sys.executable, str(script), name, str(folder)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                )
+
+    def log_file(self, name):
+        return self.folder / f"{name}.log"
+
+    def work(self, task):
+        """Results of a task by backend."""
+        for process in self.processes.values():
+            process.stdin.write(f"{task}\n")
+            process.stdin.flush()
+        results = {}
+        for name, process in self.processes.items():
+            printed = iter(process.stdout.readline, "")  # frameworks print lines of their own
+            done = any(line.strip() == task for line in printed)
+            assert done, f"{name} cannot {task}:\n{self.log_file(name).read_text(errors='replace')[-3000:]}"
+            with np.load(self.folder / f"{name}-{task}.results.npz") as file:
+                results[name] = dict(file)
+        return results
+
+    def end(self):
+        for process in self.processes.values():
+            process.kill()
+            process.communicate()
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("parity")
+def workers(tmp_path_factory):
+    started = Workers(tmp_path_factory.mktemp("parity"))
+    yield started
+    started.end()
 
 
 @pytest.fixture(scope="module")
-def trained(folder):
-    return work("train", folder)
+def trained(workers):
+    return workers.work("train")
 
 
 @pytest.fixture(scope="module")
-def predicted(trained, folder):
-    return work("predict", folder)
+def predicted(trained, workers):
+    return workers.work("predict")
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS[1:])

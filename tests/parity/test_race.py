@@ -91,19 +91,16 @@ def test_backends_in_a_race_agree(finished_race):
 
 
 def test_race_has_the_results_of_a_single_training(finished_race, data):
-    """In a separate process, with the same seed."""
-    code = (
-        "import sys, json, numpy as np, labdl; sys.path.insert(0, sys.argv[1]); import test_race as t\n"
-        "from labdl import train\n"
-        "data = t.corners()\n"
-        "trainer = train.Trainer(t.model(), backend='torch', seed=4, optimizer=train.SGD(0.05, momentum=0.9),\n"
-        "    metrics=['accuracy'], schedule=train.LinearWarmup(steps=5, then=train.CosineDecay()))\n"
-        "print(json.dumps(trainer.fit(data, validation=data, epochs=3, batch_size=16, progress=False)))\n"
+    """With the same seed, in this process."""
+    trainer = train.Trainer(
+        model(),
+        backend="torch",
+        seed=4,
+        optimizer=train.SGD(0.05, momentum=0.9),
+        metrics=["accuracy"],
+        schedule=train.LinearWarmup(steps=5, then=train.CosineDecay()),
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, os.path.dirname(__file__)], capture_output=True, text=True, check=True
-    )
-    alone = json.loads(done.stdout.splitlines()[-1])
+    alone = trainer.fit(data, validation=data, epochs=3, batch_size=16, progress=False)
     for name, values in finished_race.runs["torch"].history.items():
         assert alone[name] == pytest.approx(values, abs=1e-6)
 

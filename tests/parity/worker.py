@@ -1,7 +1,8 @@
-"""Worker process of the parity tests for one backend: `worker.py BACKEND TASK FOLDER`.
+"""Worker process of the parity tests for one backend: `worker.py BACKEND FOLDER` reads a task from each line.
 
-``train`` writes FOLDER/BACKEND.npz (initial weights, the loss of every step, an output) and saves the model as
-FOLDER/BACKEND.labdl; ``predict`` loads every backend's model from FOLDER and writes its outputs to BACKEND-outputs.npz.
+``train`` finds the initial weights, the loss of every step and an output, and saves the model as FOLDER/BACKEND.labdl;
+``predict`` loads every backend's model from FOLDER and computes its output. Results are in FOLDER/BACKEND-TASK.results.npz
+when the task's name is printed.
 """
 
 import sys
@@ -56,6 +57,8 @@ def predict(backend, folder):
 
 
 if __name__ == "__main__":
-    name, task, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    found = {"train": train, "predict": predict}[task](name, folder)
-    np.savez(folder / f"{name}-{task}.results.npz", **found)
+    name, folder = sys.argv[1], Path(sys.argv[2])
+    for line in sys.stdin:
+        task = line.strip()
+        np.savez(folder / f"{name}-{task}.results.npz", **{"train": train, "predict": predict}[task](name, folder))
+        print(task, flush=True)
