@@ -7,6 +7,8 @@ The marker `sample` says which part of a test, or of the tests of a module, belo
     @pytest.mark.sample(cases=1)              # of the cases that a test runs with `run_cases` the first
     @pytest.mark.sample(backends=1)           # about LabDL's code above the backends: PyTorch or PaddlePaddle
     @pytest.mark.sample(backends=["torch"])   # on these backends
+
+Of the examples that hypothesis draws, the sample tries the first.
 """
 
 import zlib
@@ -21,8 +23,13 @@ TURNS = ("torch", "paddle", "tensorflow", "mindspore")
 # of the notebooks, which nbval collects without markers
 NOTEBOOKS = ("quickstart.ipynb", "data_images.ipynb")
 
+# of each test of properties, which in full breadth tries as many as it says
+EXAMPLES = 20
+
 # the same run twice is the same; examples that a full run finds are printed with what reproduces them
-hypothesis.settings.register_profile("sample", derandomize=True, database=None, deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "sample", max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, print_blob=True
+)
 hypothesis.settings.register_profile("full", deadline=None, print_blob=True)
 
 
@@ -52,7 +59,16 @@ def pytest_collection_modifyitems(config, items):
         counts[item.nodeid.partition("[")[0]] += 1
         (chosen if in_sample(item, index, backend) else rest).append(item)
     items[:] = chosen
+    for item in items:
+        limit_examples(item)
     config.hook.pytest_deselected(items=rest)
+
+
+def limit_examples(item) -> None:
+    """Let hypothesis try fewer examples than the test's own settings say, which come before those of a profile."""
+    own = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
+    if own and own.max_examples > EXAMPLES:
+        item.obj._hypothesis_internal_use_settings = hypothesis.settings(own, max_examples=EXAMPLES)
 
 
 def in_sample(item, index: int, backend: str) -> bool:

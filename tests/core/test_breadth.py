@@ -3,8 +3,10 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import hypothesis
+import hypothesis.strategies
 import pytest
-from breadth import TURNS, in_sample, sampled_cases
+from breadth import EXAMPLES, TURNS, in_sample, limit_examples, sampled_cases
 
 
 def item(*marks, nodeid="tests/backend/test_a.py::test_b[c]", path="tests/backend/test_a.py", breadth="sample"):
@@ -30,6 +32,20 @@ def test_nothing_or_each_nth_case():
     assert not in_sample(item(pytest.mark.sample(False)), 0, "torch")
     third = item(pytest.mark.sample(every=3))
     assert [index for index in range(7) if in_sample(third, index, "torch")] == [0, 3, 6]
+
+
+@pytest.mark.parametrize(("own", "tried"), [(10 * EXAMPLES, EXAMPLES), (2, 2)])
+def test_fewer_examples_of_a_property(own, tried):
+    seen = []
+
+    @hypothesis.settings(max_examples=own, database=None)
+    @hypothesis.given(hypothesis.strategies.integers())
+    def check(number):
+        seen.append(number)
+
+    limit_examples(SimpleNamespace(obj=check))
+    check()
+    assert len(seen) == tried
 
 
 def test_every_marker_of_a_test_counts():
