@@ -296,6 +296,7 @@ def test_leaderboard_without_errors_has_no_error_column():
     assert str(rows) == "backend  loss\ntorch    0.5"
 
 
+@pytest.mark.sample(False)
 def test_packing_imports_no_framework():
     code = (
         "import sys, numpy as np, tempfile; from labdl import nn, train; from labdl.train.race.serialization import pack\n"

@@ -210,6 +210,7 @@ def test_custom_metric():
         METRICS.pop("largest")
 
 
+@pytest.mark.sample(False)
 def test_metrics_import_no_framework():
     heavy = ("torch", "tensorflow", "paddle", "mindspore", "sklearn", "scipy")
     code = f"import sys, labdl.train.metrics; print([m for m in {heavy} if m in sys.modules])"
