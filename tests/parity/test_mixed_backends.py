@@ -62,9 +62,9 @@ sys.exit(bool(accepted))
 @pytest.mark.parametrize(
     ("own", "other"),
     [
+        ("paddle", "torch"),
         ("torch", "tensorflow"),
         ("tensorflow", "torch"),
-        ("paddle", "torch"),
         ("mindspore", "torch"),
     ],
 )

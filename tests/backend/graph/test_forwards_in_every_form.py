@@ -111,6 +111,7 @@ def assert_same(results, expected, names, way):
         np.testing.assert_allclose(actual, e, rtol=1e-5, atol=1e-6, err_msg=f"{name}, {way}")
 
 
+@pytest.mark.sample(backends=2)
 @pytest.mark.parametrize(("dtype", "names"), [("float32", FLOATS), ("int64", [*EXPRESSIONS])], ids=["float32", "int64"])
 def test_every_expression_in_every_form(dtype, names, backend, tmp_path):
     x, y = np.array([[1, 2], [3, 1]], dtype), np.array([[2, 2], [1, 3]], dtype)

@@ -117,7 +117,7 @@ def test_invalid_dtype_raises_type_error(cases, backend, run_cases):
     run_cases(cases, check)
 
 
-@pytest.mark.sample(every=20)
+@pytest.mark.sample(every=40)
 @each_operator(edge_calls())
 def test_edge(cases, backend, run_cases):
     """Empty, size 1, no axes, broadcasting either way, NaN, infinities, overflow: a result or a clear error, as NumPy's."""

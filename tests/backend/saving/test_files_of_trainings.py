@@ -132,6 +132,7 @@ def mindspore_files(folder):
 WRITERS = {"torch": torch_files, "paddle": paddle_files, "tensorflow": tensorflow_files, "mindspore": mindspore_files}
 
 
+@pytest.mark.sample(backends=1)
 def test_files_of_trainings_open(backend, tmp_path):
     names, expected = WRITERS[backend.name](tmp_path)
     for name in names:

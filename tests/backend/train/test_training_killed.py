@@ -27,7 +27,7 @@ def pausing(path, content):
         time.sleep(600)
 checkpoint._write = pausing
 labdl.seed(3)
-subject = interrupted.trainer(labdl.backends.get(BACKEND))
+subject = interrupted.trainer(labdl.backends.get(BACKEND), compiled=False)
 interrupted.fit(subject, checkpoint=Checkpoint(FOLDER, every=2))
 """
 

@@ -38,7 +38,7 @@ def alone(name):
     return Graph({**nodes, "n": Node(name, "it", dict(cls.layer_example.params))}, edges, name="one_layer")
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_layer_comes_back_from_hdf5_and_from_code(name, tmp_path):
     graph = alone(name)

@@ -38,7 +38,7 @@ CONSTANT = ("RelativePositionBias", "buckets to a context")  # layers whose outp
 # -- there and back
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("case", [case for case in LAYER_CASES if case not in DRAWN])
 def test_every_layer_comes_back(case):
     layer, _ = twins(case, Numpy)
@@ -51,7 +51,7 @@ def test_every_layer_comes_back(case):
         assert_same(call(again, given), call(layer.eval(), given))
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("name", [name for name, entry in OPERATORS.items() if not entry.random])
 def test_every_operator_comes_back(name):
     refused = []
