@@ -212,6 +212,7 @@ def test_a_video_without_sound(files):
         decode_video(files["mp4-h264"], sound=True)
 
 
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("share", [0.7, 0.3, 0.05, 0.003])
 def test_a_file_that_is_cut_off_is_named(files, name, share, tmp_path):

@@ -119,6 +119,7 @@ def test_glimpse_is_filled_beyond_the_picture():
     np.testing.assert_array_equal(window[..., 0], [[-1, -1, -1, -1], [-1, -1, -1, -1], [-1, -1, 0, 1], [-1, -1, 4, 5]])
 
 
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 7])
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int32", "float32", "float64"])
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic", "lanczos"])

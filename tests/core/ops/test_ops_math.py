@@ -71,6 +71,7 @@ def test_value(entry, case):
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("entry", OURS, ids=lambda e: e.name)
 def test_dtypes(entry):
     """Every dtype that the operator takes: the value is that of the widest dtype of the kind, rounded once."""

@@ -70,6 +70,7 @@ def test_every_operator_comes_back(name):
     assert all(UNREAD[name] in message for message in refused)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("name", MODELS)
 def test_models_come_back(name, tmp_path):
     make, specs, size = MODELS[name]

@@ -268,6 +268,7 @@ NOT_PARAMETERS = {
 }
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("case", NOT_PARAMETERS)
 def test_other_files_are_rejected_as_parameters(case, tmp_path):
     path = tmp_path / "net.npz"

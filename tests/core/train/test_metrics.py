@@ -230,6 +230,7 @@ def test_metrics_do_not_warn():
 BY_CLASS = [name for name, (_, target) in INPUTS.items() if target is CLASSES and name != "accuracy"]
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("number", [4, 7, -1, -100, 1.5, np.nan])
 @pytest.mark.parametrize("name", [*BY_CLASS, "ndcg"])
 def test_class_numbers_out_of_range_raise(name, number):

@@ -77,6 +77,7 @@ def test_no_samples_are_no_good_score(name, metric):
         assert (np.isnan(values) | (values == 0)).all(), values
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize(("name", "metric"), FLOAT, ids=IDS)
 @pytest.mark.filterwarnings("ignore")
 def test_split_with_nan_an_empty_batch_and_single_samples_gives_the_whole(name, metric):

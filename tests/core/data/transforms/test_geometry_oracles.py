@@ -57,6 +57,7 @@ def _check_boxes(result, case, expected, tolerance=1e-4):
     np.testing.assert_allclose(result, expected, atol=tolerance)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", cases_of("resize"))
 def test_resize(name):
     case, expected = read(name)
@@ -105,6 +106,7 @@ def _padding(value):
     return value[0] if len(value) == 1 else tuple(value)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     "name", [c for c in cases_of(*REGIONS) if "cxcywhr" not in c.values[0]]
 )  # rotated boxes are not a format here
@@ -161,6 +163,7 @@ def _expected_blend(expected, fill, cover):
     return blended
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", [c for c in cases_of(*WARPS) if "cxcywhr" not in c.values[0]])
 def test_warps(name):
     case, expected = read(name)

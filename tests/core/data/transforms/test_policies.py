@@ -40,6 +40,7 @@ def test_magnitudes():
     assert limits.magnitude("Solarize", 0.0, (1, 1)) == 1
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize(
     "policy", [T.AutoAugment(), T.AutoAugment("svhn"), T.RandAugment(), T.TrivialAugmentWide(), T.AugMix()], ids=repr
 )
