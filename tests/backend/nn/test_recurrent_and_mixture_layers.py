@@ -118,6 +118,7 @@ def test_values_and_gradients_equal_the_formula(case, backend):
     check(CASES[case], backend)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("padding", ["same", "valid"])
 def test_convolutional_lstm_equals_keras(rank, padding, backend):

@@ -69,7 +69,7 @@ def name_of(choice):
     return choice if isinstance(choice, str) else repr(choice)
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(cases=12)
 @each_method(METHODS, DTYPES, DTYPES)
 def test_two_tensors(short, cases, backend, run_cases):
     shapes = ((2, 3), (3, 2)) if short == "matmul" else ((2, 3), ())  # the number of axes must not decide the dtype
@@ -83,7 +83,7 @@ def test_two_tensors(short, cases, backend, run_cases):
     run_cases(cases, check)
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(cases=12)
 @each_method([s for s in METHODS if s != "matmul"], DTYPES, [True, 2, 1.5, 1 + 2j])
 def test_a_number_on_either_side(short, cases, backend, run_cases):
     def check(case):

@@ -30,6 +30,7 @@ def test_places_of_unpooling(place, backend):
         read(ops.max_unpool2d(x, backend.tensor(np.array([[[[0, 1], [2, place]]]])), 2))
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("place", [1, -2, 2**32, 2**60, 2**62, -(2**62)])
 @pytest.mark.parametrize("name", ["roi_align", "roi_pool"])
 def test_images_of_boxes(name, place, backend):
@@ -90,6 +91,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_beyond_both_ends(name, backend):
     x = np.arange(1.0, 7.0, dtype="float32").reshape(3, 2)

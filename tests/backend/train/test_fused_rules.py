@@ -27,7 +27,7 @@ def values(native):
     return [labdl.to_numpy(value) for value in [*native.variables, *slots]]
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", [name for name, named in OPTIMIZERS.items() if named.cls not in (SGD, Adam, AdamW)])
 def test_kernels_for_a_compiled_step_compute_the_rule(name, dtype, backend):
