@@ -105,7 +105,7 @@ class UNet(nn.Module):
         """The smallest height and width of an image."""
         if self.padding:
             return 2 ** (self.levels - 1)
-        smallest = 5  # of the lowest level: two convolutions leave one row
+        smallest = (5, 7, 8)[min(self.levels - 1, 2)]  # of the lowest level, so that the convolutions after it fit
         for _ in range(self.levels - 1):
             smallest = 2 * smallest + 4
         return smallest
