@@ -176,11 +176,13 @@ class Recorder:
         own = list(module.named_modules())
         if any(m._parameters for _, m in own):
             self.owners[node_id] = module
-            for path, part in own if not origin else ():
+            # of a layer that is called again, too: its parameters are those of the first node
+            for path, part in own:
                 for name, parameter in part._parameters.items():
                     port = "/".join(filter(None, (path, name))) + ":0"
                     place = "output" if kind == "Weight" else port
-                    self.place(part, name, Symbol(Spec(parameter.shape, parameter.dtype), self, node_id, place))
+                    symbol = Symbol(Spec(parameter.shape, parameter.dtype), self, origin or node_id, place)
+                    self.place(part, name, symbol)
         return outputs
 
     def place_weights(self, module: Module) -> None:

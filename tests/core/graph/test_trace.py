@@ -420,3 +420,25 @@ def test_infinities_pass_through_json():
     graph = labdl.trace(Masked(), (None, 3))
     text = json.dumps(graph.to_dict(), allow_nan=False)
     assert Graph.from_dict(json.loads(text)) == graph
+
+
+class Tied(nn.Module):
+    """One table for two embeddings and the output matrix."""
+
+    def __init__(self):
+        self.words = nn.Embedding(7, 4)
+
+    def forward(self, source, target):
+        hidden = ops.add(self.words(source), self.words(target))
+        return ops.matmul(hidden, ops.matrix_transpose(self.words.embeddings))
+
+
+def test_a_parameter_of_a_layer_that_is_called_twice():
+    model = Tied().build(Spec((None, 3), "int64"), Spec((None, 3), "int64"), backend="numpy")
+    tokens = np.array([[0, 1, 2]]), np.array([[4, 5, 6]])
+    graph_model = labdl.graph.GraphModule(labdl.trace(model))
+    graph_model.build(*model.input_specs, backend="numpy")
+    [value] = model.state_dict().values()
+    graph_model.load_state_dict(dict.fromkeys(graph_model.state_dict(), value))
+    assert len(graph_model.state_dict()) == 1
+    np.testing.assert_allclose(graph_model(*tokens), model(*tokens), rtol=1e-6)
