@@ -221,7 +221,7 @@ def public_names(stages: Sequence[Stage]) -> public_weights.PublicNames:
     )
 
 
-def _scaled(width: float, depth: float, rate: float, classes: int | None, **norm: float) -> EfficientNet:
+def _scale_b0(width: float, depth: float, rate: float, classes: int | None, **norm: float) -> EfficientNet:
     stages, stem = scale(_B0, width, depth), round_channels(32 * width)
     return EfficientNet(stages, stem=stem, last=4 * stages[-1].channels, classes=classes, rate=rate, **norm)
 
@@ -245,49 +245,49 @@ def _small() -> tuple[EfficientNet, tuple[Spec, ...]]:
 @_register(224, _B0, small=_small)(parameters=5_288_548)
 def efficientnet_b0(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B0, for images of 224 x 224 (Tan & Le, 2019)."""
-    return _scaled(1.0, 1.0, 0.2, classes)
+    return _scale_b0(1.0, 1.0, 0.2, classes)
 
 
 @_register(240, _B0)(parameters=7_794_184)
 def efficientnet_b1(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B1, for images of 240 x 240 (Tan & Le, 2019)."""
-    return _scaled(1.0, 1.1, 0.2, classes)
+    return _scale_b0(1.0, 1.1, 0.2, classes)
 
 
 @_register(288, _B0)(parameters=9_109_994)
 def efficientnet_b2(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B2, for images of 288 x 288 (Tan & Le, 2019)."""
-    return _scaled(1.1, 1.2, 0.3, classes)
+    return _scale_b0(1.1, 1.2, 0.3, classes)
 
 
 @_register(300, _B0)(parameters=12_233_232)
 def efficientnet_b3(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B3, for images of 300 x 300 (Tan & Le, 2019)."""
-    return _scaled(1.2, 1.4, 0.3, classes)
+    return _scale_b0(1.2, 1.4, 0.3, classes)
 
 
 @_register(380, _B0)(parameters=19_341_616)
 def efficientnet_b4(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B4, for images of 380 x 380 (Tan & Le, 2019)."""
-    return _scaled(1.4, 1.8, 0.4, classes)
+    return _scale_b0(1.4, 1.8, 0.4, classes)
 
 
 @_register(456, _B0)(parameters=30_389_784)
 def efficientnet_b5(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B5, for images of 456 x 456 (Tan & Le, 2019)."""
-    return _scaled(1.6, 2.2, 0.4, classes, epsilon=1e-3, momentum=0.01)
+    return _scale_b0(1.6, 2.2, 0.4, classes, epsilon=1e-3, momentum=0.01)
 
 
 @_register(528, _B0)(parameters=43_040_704)
 def efficientnet_b6(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B6, for images of 528 x 528 (Tan & Le, 2019)."""
-    return _scaled(1.8, 2.6, 0.5, classes, epsilon=1e-3, momentum=0.01)
+    return _scale_b0(1.8, 2.6, 0.5, classes, epsilon=1e-3, momentum=0.01)
 
 
 @_register(600, _B0)(parameters=66_347_960)
 def efficientnet_b7(classes: int | None = 1000) -> EfficientNet:
     """EfficientNet-B7, for images of 600 x 600 (Tan & Le, 2019)."""
-    return _scaled(2.0, 3.1, 0.5, classes, epsilon=1e-3, momentum=0.01)
+    return _scale_b0(2.0, 3.1, 0.5, classes, epsilon=1e-3, momentum=0.01)
 
 
 @_register(384, _V2_S, _PAPER_2)(parameters=21_458_488)

@@ -161,8 +161,8 @@ class HRNet(nn.Module):
     ):
         self.trunk = HighResolutionTrunk(width, bottlenecks=bottlenecks, modules=modules, depth=depth)
         self.widen = nn.ModuleList(Bottleneck(32 * 2**at, project=True) for at in range(4))
-        self.descend = nn.ModuleList(_biased(256 * 2**at, 3, 2) for at in range(3))
-        self.last = _biased(2048, 1)
+        self.descend = nn.ModuleList(_conv_norm_relu(256 * 2**at, 3, 2) for at in range(3))
+        self.last = _conv_norm_relu(2048, 1)
         self.average = nn.GlobalAvgPool()
         self.head = None if classes is None else nn.Linear(classes)
 
@@ -178,7 +178,7 @@ class HRNet(nn.Module):
         return y if self.head is None else self.head(y)
 
 
-def _biased(channels: int, kernel_size: int, stride: int = 1) -> nn.ConvNormAct:
+def _conv_norm_relu(channels: int, kernel_size: int, stride: int = 1) -> nn.ConvNormAct:
     return nn.ConvNormAct(channels, kernel_size=kernel_size, stride=stride, use_bias=True, kernel_init=_HE)
 
 

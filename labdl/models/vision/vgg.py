@@ -43,7 +43,7 @@ class VGG(nn.Module):
             for at, depth in enumerate(depths)
         )
         self.average = nn.AdaptiveAvgPool2d(7)
-        self.hidden = nn.Sequential(*_hidden(hidden, rate), *_hidden(hidden, rate))
+        self.hidden = nn.Sequential(*_linear_layers(hidden, rate), *_linear_layers(hidden, rate))
         self.head = None if classes is None else nn.Linear(classes, kernel_init="normal(std=0.01)")
 
     def forward(self, x):
@@ -68,7 +68,7 @@ def _convolution(channels: int, batch_norm: bool) -> nn.Module:
     )
 
 
-def _hidden(features: int, rate: float) -> list[nn.Module]:
+def _linear_layers(features: int, rate: float) -> list[nn.Module]:
     return [nn.Linear(features, kernel_init="normal(std=0.01)"), nn.ReLU(), nn.Dropout(rate)]
 
 
