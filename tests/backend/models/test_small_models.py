@@ -1,4 +1,4 @@
-"""The small model of each classifier of images, and of HRNet for poses: files, source, training, pictures of other sizes."""
+"""The small models of images and clips: files, source, training, other sizes."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from labdl.models.zoo import ZOO
 from labdl.saving.parameters import save_parameters
 from labdl.saving.source_export import to_source
 
-FAMILIES = [name for name, entry in ZOO.items() if entry.small and entry.task == "image classification"]
-FAMILIES.append("hrnet_pose_w32")
+TASKS = ("image classification", "image segmentation", "key points", "video classification")
+FAMILIES = [name for name, entry in ZOO.items() if entry.small and (entry.task in TASKS or name == "hrnet_pose_w32")]
 
 
 def small(name, backend):
@@ -96,21 +96,31 @@ def test_gradients_are_finite(name, backend):
     assert any(np.abs(gradient).max() > 0 for gradient in found)
 
 
-# any size, or any multiple of 32
+# any size, or any multiple of what the network asks for
 SIZES = {
     "resnet18": ((17, 40), (32, 21)),
     "vgg11_bn": ((17, 40), (32, 21)),
     "efficientnet_b0": ((17, 40), (32, 21)),
     "hrnet_w18_small": ((32, 64), (64, 32)),
     "hrnet_pose_w32": ((32, 64), (64, 32)),
+    "unet": ((17, 40), (32, 21)),
+    "unet_resnet18": ((16, 40), (32, 24)),
+    "deeplabv3_resnet50": ((17, 40), (32, 21)),
+    "deeplabv3plus_resnet18": ((16, 48), (32, 16)),
+    "openpose_body": ((17, 40), (32, 21)),
+    "r2plus1d_18": ((3, 17, 20), (4, 12, 9)),
+    "resnet3d_50": ((3, 17, 20), (4, 12, 9)),
+    "slow_r50": ((3, 17, 20), (4, 12, 9)),
+    "s3d": ((6, 18, 33), (9, 20, 18)),
 }
 
 
 @pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", SIZES)
-def test_pictures_of_any_size(name, backend):
-    model = ZOO[name].small()[0].build((None, 3, None, None), backend=backend.name, seed=0).eval()
-    reference = ZOO[name].small()[0].build((None, 3, None, None), backend="numpy", seed=0).eval()
+def test_pictures_and_clips_of_any_size(name, backend):
+    shape = (None, 3, *(None for _ in SIZES[name][0]))
+    model = ZOO[name].small()[0].build(shape, backend=backend.name, seed=0).eval()
+    reference = ZOO[name].small()[0].build(shape, backend="numpy", seed=0).eval()
     reference.load_state_dict(model.state_dict())
     for size in SIZES[name]:
         x = np.random.default_rng(0).normal(size=(2, 3, *size)).astype("float32")
