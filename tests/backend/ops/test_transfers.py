@@ -23,7 +23,8 @@ def copies(backend, monkeypatch):
     recorder = f"labdl.backends.{backend.name}.call_recorder"
     if hasattr(sys.modules.get(recorder), "on_host"):
         monkeypatch.setattr(f"{recorder}.on_host", lambda x: False)
-    monkeypatch.setattr("labdl.ops.random.distributions.values_are_at_hand", lambda owner: False)
+    distributions = sys.modules["labdl.ops.random.distributions"]
+    monkeypatch.setattr(distributions, "values_are_at_hand", lambda owner: False)
     kinds = {type(native(np.ones(2, "float32"), backend.name)), *backend.tensor_types()}
     for kind in kinds:
         for name in HOST:
