@@ -167,7 +167,7 @@ def backend_hint(name: object) -> str:
 
 
 def advice_for_tensor(name: str, operators: Collection[str]) -> str:
-    """What to write in a forward for a method or an attribute that the tensors of one framework have."""
+    """Advice for a forward that uses a method or an attribute that only the tensors of one framework have."""
     advice = _TABLES["tensor"].get(name)
     if advice is not None:
         return f"write {advice}"

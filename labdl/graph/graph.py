@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from labdl.display import model_mimebundle, model_widget
 from labdl.errors import ModelError
 from labdl.graph import params_json
-from labdl.graph.names import fault_of
 from labdl.graph.note import Note, notes_from
+from labdl.nn.names import fault_of
 
 if TYPE_CHECKING:
     from labdl.graph.analysis.check import Problem

@@ -13,8 +13,8 @@ from typing import Any
 
 from labdl.errors import ModelError
 from labdl.graph.graph import Graph
-from labdl.graph.names import DEEPEST, LONGEST, fault_of
 from labdl.graph.note import Note
+from labdl.nn.names import DEEPEST, LONGEST, fault_of
 
 _LONGEST = LONGEST - 100  # of a name to which a number is appended
 _PORTS = ("source", "source_port", "target", "target_port")

@@ -73,7 +73,7 @@ def check_target_values(targets: np.ndarray, loss: Any, classes: int | None, nam
         return
     if declared.classes:
         if targets.dtype.kind in "iu" and classes is not None:
-            _check_classes(targets, declared, _ignored(loss), classes)
+            _check_classes(targets, declared, _ignore_index(loss), classes)
         return
     lowest, highest = targets.min(), targets.max()
     if lowest < declared.low or highest > declared.high or (declared.excluded is not None and _has(targets, declared)):
@@ -83,7 +83,7 @@ def check_target_values(targets: np.ndarray, loss: Any, classes: int | None, nam
         )
 
 
-def _ignored(loss: Any) -> int | None:
+def _ignore_index(loss: Any) -> int | None:
     operator = _operator(loss)
     if operator is not None:
         parameter = operator.signature.parameters.get("ignore_index")
