@@ -61,7 +61,7 @@ class Bart(nn.Module):
         self.dropout = nn.Dropout(rate)
 
     def encode(self, source, source_mask=None):
-        """What the decoder attends to: tokens (N, keys) to (N, keys, features)."""
+        """The encoder's output, which the decoder attends to: tokens (N, keys) to (N, keys, features)."""
         embedded = self.source_norm(self.source_positions(self.words(source) * self.scale))
         return self.encoder(self.dropout(embedded), key_mask=source_mask)
 

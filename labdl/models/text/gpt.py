@@ -72,7 +72,7 @@ def _stored_transposed(public: str, ours: str) -> list[public_weights.WeightMapp
     ]
 
 
-def _packed(public: str, ours: str) -> list[public_weights.WeightMapping]:
+def _query_key_value(public: str, ours: str) -> list[public_weights.WeightMapping]:
     """Query, key and value, which are one public linear layer."""
     return [
         public_weights.WeightMapping(
@@ -98,7 +98,7 @@ def public_names(norm_first: bool) -> public_weights.PublicNames:
             needed=True,
         ),
         public_weights.Group(
-            _packed(f"{block}.attn.c_attn", f"{ours}/attention"),
+            _query_key_value(f"{block}.attn.c_attn", f"{ours}/attention"),
             _stored_transposed(f"{block}.attn.c_proj", f"{ours}/attention/projection"),
             public_weights.norm(f"{block}.ln_1", f"{ours}/attention_norm"),
             _stored_transposed(f"{block}.mlp.c_fc", f"{ours}/mlp/expand"),

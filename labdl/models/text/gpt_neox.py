@@ -93,7 +93,7 @@ class GPTNeoX(nn.Module):
         return GPT_J_NAMES if self.interleaved else neox_names(self.heads)
 
 
-def _packed_by_head(public: str, ours: str, heads: int) -> list[public_weights.WeightMapping]:
+def _query_key_value_by_head(public: str, ours: str, heads: int) -> list[public_weights.WeightMapping]:
     """Query, key and value, which are one public linear layer: its outputs are those of the first head, of the second ..."""
 
     def from_public(whole: np.ndarray) -> list[np.ndarray]:
@@ -129,7 +129,7 @@ def neox_names(heads: int) -> public_weights.PublicNames:
             public_weights.Group(
                 public_weights.norm(f"{block}.input_layernorm", f"{ours}/attention_norm"),
                 public_weights.norm(f"{block}.post_attention_layernorm", f"{ours}/mlp_norm"),
-                _packed_by_head(f"{block}.attention.query_key_value", f"{ours}/attention", heads),
+                _query_key_value_by_head(f"{block}.attention.query_key_value", f"{ours}/attention", heads),
                 public_weights.linear(f"{block}.attention.dense", f"{ours}/attention/projection"),
                 public_weights.linear(f"{block}.mlp.dense_h_to_4h", f"{ours}/mlp/expand"),
                 public_weights.linear(f"{block}.mlp.dense_4h_to_h", f"{ours}/mlp/contract"),
