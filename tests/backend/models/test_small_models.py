@@ -76,7 +76,8 @@ def test_outputs_and_statistics_in_training_are_those_of_numpy(name, backend):
     assert_close(run(model.train(), inputs), run(reference.train(), inputs))
     after, expected = model.state_dict(), reference.state_dict()
     statistics = [key for key in after if "moving_" in key]
-    assert all(not np.array_equal(after[key], before[key]) for key in statistics)
+    # those of a layer may keep their values exactly: the mean of what a ReLU has set to zero
+    assert not statistics or any(not np.array_equal(after[key], before[key]) for key in statistics)
     for key in statistics:
         np.testing.assert_allclose(after[key], expected[key], rtol=1e-3, atol=1e-5, err_msg=key)
 
