@@ -17,15 +17,31 @@ from labdl.nn.parameter import Parameter
 from labdl.nn.schema import LAYERS, params_of
 
 log = logging.getLogger(__name__)
+_OF_MODELS: weakref.WeakValueDictionary[int, ModelSync] = weakref.WeakValueDictionary()  # by the id of the model
 
 
 class ModelSync:
-    """A model and its graph at the last synchronization."""
+    """A model and its graph at the last synchronization; the editors of one model share it."""
 
     def __init__(self, value: Graph | Module):
         self.graph = as_graph(value)
         self.model = value if isinstance(value, Module) else None
+        self.views: weakref.WeakSet[Any] = weakref.WeakSet()  # editors that show the graph
         self._structure = _structure(self.model)
+
+    @classmethod
+    def of(cls, value: Graph | Module) -> ModelSync:
+        """The synchronization of a model that an editor shows, else a new one; a graph is a value and has always a new one."""
+        shared = _OF_MODELS.get(id(value))
+        if shared is not None and shared.model is value:
+            return shared
+        new = cls(value)
+        new._share()
+        return new
+
+    def _share(self) -> None:
+        if self.model is not None:
+            _OF_MODELS[id(self.model)] = self
 
     def build(self, graph: Graph, backend: str | None) -> Module:
         """Build the model of a graph: the former model if nothing has changed, else a new one with its fitting weights."""
@@ -34,6 +50,7 @@ class ModelSync:
             return former
         model = self._build(graph, backend)
         self.graph, self.model, self._structure = graph, model, _structure(model)
+        self._share()
         return model
 
     def runnable_model(self, graph: Graph) -> GraphModule:

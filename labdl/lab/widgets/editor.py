@@ -32,19 +32,23 @@ class Editor(NotebookWidget):
     """The graph editor in a notebook cell. ``editor.graph`` is the graph on the canvas.
 
     Canvas and model are synchronized: when a cell changes the structure of the model that the editor was created with, or that
-    `model` returned, the canvas shows it, and changes of the canvas are in the next `model`. While a `Run` of this process
-    trains that model, the canvas shows the statistics of its layers.
+    `model` returned, the canvas shows it, and changes of the canvas are in the next `model`. All editors of one model show the
+    same canvas. While a `Run` of this process trains that model, the canvas shows the statistics of its layers.
     """
 
     _graph = traitlets.Dict().tag(sync=True)
     height = traitlets.Int(480, min=240, help="Height in pixels.").tag(sync=True)
 
     def __init__(self, model: Graph | Module, *, height: int = 480):
-        self._sync = ModelSync(model)
-        shown = self._sync.graph.to_dict(tagged=True)
-        super().__init__("editor", _graph=shown, height=height, _snapshot=graph_output.snapshot(self._sync.graph))
+        self._sync = ModelSync.of(model)
+        others = [editor._graph for editor in self._sync.views]
+        shown = others[0] if others else self._sync.graph.to_dict(tagged=True)
+        snapshot = graph_output.snapshot(Graph.from_dict(shown))
+        super().__init__("editor", _graph=shown, height=height, _snapshot=snapshot)
         self._saved = shown  # the graph of the snapshot
         self._runs = ModelRunSender(lambda run: run.model is self._sync.model, lambda *message: self.send(*message))
+        self._sync.views.add(self)
+        self.observe(self._show_in_other_editors, "_graph")
         self.on_msg(self._on_message)
         self._unfollow = after_each_cell(self._follow)
 
@@ -54,6 +58,7 @@ class Editor(NotebookWidget):
             return  # called by the garbage collector after `__init__` raised
         self._unfollow()
         self._runs.close()
+        self._sync.views.discard(self)
         super().close()
 
     @property
@@ -72,6 +77,11 @@ class Editor(NotebookWidget):
         under another name. Raises ModelError for a graph with problems.
         """
         return self._sync.build(self.graph, backend)
+
+    def _show_in_other_editors(self, change: dict[str, Any]) -> None:
+        for editor in list(self._sync.views):
+            if editor is not self and editor._graph != change["new"]:
+                editor._graph = change["new"]
 
     def _follow(self) -> None:
         changed = self._sync.graph_if_changed(self.graph)

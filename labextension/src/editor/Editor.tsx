@@ -25,7 +25,8 @@ import { EditorHost } from './host';
 import { IconButton } from '../ui/Icon';
 import { InspectorSlot } from './inspector/InspectorSlot';
 import { savedBlockName, withSavedBlocks } from './palette/saved-blocks';
-import { runKey } from './commands/key-bindings';
+import { HostShortcuts, OWN_SHORTCUTS, runKey } from './commands/key-bindings';
+import { ShortcutSheet } from './commands/ShortcutSheet';
 import { isTyping } from '../ui/host-keys';
 import { Places } from './canvas/layout-request';
 import { LiveCheck } from './model/live-check';
@@ -48,6 +49,7 @@ import { Toolbar } from './Toolbar';
 import { Translator } from '../ui/translator';
 import { useActions } from './useActions';
 import { usePanes } from './usePanes';
+import { useKeptFocus } from './useKeptFocus';
 import { useHealth } from './health/useHealth';
 import { useLayers } from './palette/useLayers';
 import { useLock } from './model/useLock';
@@ -73,6 +75,8 @@ export interface EditorProps {
   /** Messages of the host about the document, above the editor. */
   notices?: ReactNode;
   preferences?: EditorPreferences;
+  /** Shortcuts of a host that carries out the keys; without them the editor does. */
+  shortcuts?: HostShortcuts;
   /** Shows only the canvas, for views that embed it. */
   only?: CanvasOnly;
   /** Other users who edit the document. */
@@ -101,6 +105,7 @@ function EditorBody({
   toolbar,
   notices,
   preferences = PREFERENCES,
+  shortcuts,
   only,
   people,
   aside,
@@ -120,6 +125,8 @@ function EditorBody({
   const [askedCode, askCode] = useState(0);
   const [notice, say] = useNotice();
   const canvas = useRef<HTMLDivElement>(null);
+  useKeptFocus(editor, canvas);
+  const [hasSheet, showSheet] = useState(false);
   const [memory] = useState(() => new PaletteStorage(undefined, host.palette));
   useEffect(memory.start, [memory]);
 
@@ -218,6 +225,7 @@ function EditorBody({
       setCode(now => ({ ...now, isOpen: true }));
       askCode(times => times + 1);
     },
+    showShortcuts: () => showSheet(isShown => !isShown),
     openMenu: request => (isLocked ? undefined : menu.open(request)),
     offerClasses: classes.ask,
     used: memory.use
@@ -230,8 +238,11 @@ function EditorBody({
     const hueOf = (category: string | undefined) => hues.get(category ?? '');
     const others = people ?? NOBODY;
     const shown = { checks, sample, health, people: others };
-    return { trans, host, ...shown, closed, hueOf };
-  }, [trans, checks, host, sample, health, people, closed, offered]);
+    return {
+      ...{ trans, host, ...shown, closed, hueOf },
+      shortcuts: shortcuts ?? OWN_SHORTCUTS
+    };
+  }, [trans, checks, host, sample, health, people, closed, offered, shortcuts]);
 
   return (
     <EditorContextProvider value={context}>
@@ -239,9 +250,11 @@ function EditorBody({
         className="labdl-editor"
         ref={editor}
         onKeyDown={event => {
-          // Undo also works while a button of the editor has the focus.
-          const isUndo = ['z', 'y'].includes(event.key.toLowerCase());
-          if (isUndo && !isTyping(event.target) && runKey(event, actions)) {
+          if (
+            !shortcuts &&
+            !isTyping(event.target) &&
+            runKey(event, actions, { isEverywhere: true })
+          ) {
             event.preventDefault();
             event.stopPropagation();
           }
@@ -280,6 +293,7 @@ function EditorBody({
               say={say}
               onRename={() => focusName(canvas.current, aside)}
               only={only}
+              runsKeys={!shortcuts}
             >
               {only?.children ?? (
                 <>
@@ -300,6 +314,14 @@ function EditorBody({
             </Canvas>
             {menu.show(actions)}
             {classes.show(actions)}
+            {hasSheet && (
+              <ShortcutSheet
+                onClose={() => {
+                  showSheet(false);
+                  actions.focus();
+                }}
+              />
+            )}
             {isEmpty && !isLocked && (
               <p className="labdl-empty">
                 {trans.__(

@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 
 import { formatBytes, formatShortCount } from '../ui/number-format';
 import { EditorActions } from './commands/actions';
+import { labelWithKeys } from './commands/key-bindings';
 import { CheckState, Figure } from './model/check-store';
 import { useEditorContext } from './context';
 import { fullCount } from './model/shape-format';
@@ -16,7 +17,7 @@ export interface StatusBarProps {
 }
 
 export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
-  const { checks, trans } = useEditorContext();
+  const { checks, shortcuts, trans } = useEditorContext();
   const state = useSyncExternalStore(checks.subscribe, checks.state);
   const { total } = state;
   return (
@@ -34,6 +35,19 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
         {notice}
       </span>
       <Phase state={state} actions={actions} />
+      <button
+        type="button"
+        className="labdl-status-keys"
+        title={labelWithKeys(
+          trans.__('Show the keys of the canvas'),
+          'show-shortcuts',
+          shortcuts
+        )}
+        aria-label={trans.__('Show the keys of the canvas')}
+        onClick={actions.showShortcuts}
+      >
+        ?
+      </button>
     </div>
   );
 }

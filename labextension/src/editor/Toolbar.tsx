@@ -8,6 +8,7 @@ import { useEditorContext } from './context';
 import { GraphDocument } from './model/document';
 import { HealthButton } from './health/HealthButton';
 import { IconButton } from '../ui/Icon';
+import { labelWithKeys } from './commands/key-bindings';
 import { Direction } from './canvas/node-size';
 import { useLock } from './model/useLock';
 
@@ -21,7 +22,9 @@ export interface ToolbarProps {
 export function Toolbar(props: ToolbarProps) {
   const { document, actions, direction } = props;
   const isLocked = useLock(document) !== null;
-  const { host, trans } = useEditorContext();
+  const { host, shortcuts, trans } = useEditorContext();
+  const withKeys = (label: string, command: string) =>
+    labelWithKeys(label, command, shortcuts);
   const { subscribeHistory, canUndo, canRedo } = document;
   const mayUndo = useSyncExternalStore(subscribeHistory, canUndo);
   const mayRedo = useSyncExternalStore(subscribeHistory, canRedo);
@@ -35,26 +38,26 @@ export function Toolbar(props: ToolbarProps) {
       >
         <IconButton
           icon="undo"
-          label={trans.__('Undo (Ctrl+Z)')}
+          label={withKeys(trans.__('Undo'), 'undo')}
           disabled={!mayUndo}
           onClick={actions.undo}
         />
         <IconButton
           icon="redo"
-          label={trans.__('Redo (Ctrl+Shift+Z)')}
+          label={withKeys(trans.__('Redo'), 'redo')}
           disabled={!mayRedo}
           onClick={actions.redo}
         />
         <span className="labdl-toolbar-gap" />
         <IconButton
           icon="plus"
-          label={trans.__('Add a layer (Shift+A)')}
+          label={withKeys(trans.__('Add a layer'), 'add-layer')}
           disabled={isLocked}
           onClick={() => actions.openMenu()}
         />
         <IconButton
           icon="note"
-          label={trans.__('Add a note (Shift+N)')}
+          label={withKeys(trans.__('Add a note'), 'add-note')}
           disabled={isLocked}
           onClick={actions.addNote}
         />

@@ -2,6 +2,7 @@
 import { createContext, useContext } from 'react';
 
 import { HUES } from '../api/drawing';
+import { HostShortcuts } from './commands/key-bindings';
 import { CheckStore } from './model/check-store';
 import { HealthWatch } from './health/health-watch';
 import { EditorHost } from './host';
@@ -19,6 +20,7 @@ export interface EditorContext {
   /** Health of the layers in the run that trains the model. */
   health: HealthWatch;
   people: People;
+  shortcuts: HostShortcuts;
   /** Names of the collapsed sections of the inspector. */
   closed: Set<string>;
   /** Hue of a category's color, 0 to 359. */

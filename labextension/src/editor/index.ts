@@ -1,4 +1,6 @@
 // Public interface of the editor for its hosts.
+export { SHORTCUTS } from './commands/key-bindings';
+export type { HostShortcuts } from './commands/key-bindings';
 export type { EditorActions } from './commands/actions';
 export type { MakeSourceEditor, Reading } from './code/source-editor';
 export type { Alignment } from './commands/alignment';

@@ -293,6 +293,29 @@ class TestEditor:
             k: v.tolist() for k, v in given.state_dict().items()
         }
 
+    def test_editors_of_one_model_show_one_canvas(self):
+        model = nn.Sequential(nn.Linear(3), nn.ReLU()).build((None, 4), backend="numpy")
+        first, second = lab.Editor(model), lab.Editor(model)
+        data = first.graph.to_dict()
+        (node,) = [i for i, n in data["nodes"].items() if n["type"] == "Linear"]
+        data["nodes"][node]["params"]["out_features"] = 5
+        first.set_state({"_graph": data})
+        assert second.graph == first.graph
+        # one that is opened later starts with the canvas, and the changed model is the same in each
+        third = lab.Editor(model)
+        assert third.graph == first.graph
+        changed = third.model()
+        assert changed is first.model() is second.model()
+        assert lab.Editor(changed).graph == first.graph
+        # the former model, a closed editor and a graph, which is a value, have canvases of their own
+        assert lab.Editor(model).graph != first.graph
+        first.close()
+        second.graph = model
+        assert (third.graph, first.graph == second.graph) == (second.graph, False)
+        one, other = lab.Editor(graph()), lab.Editor(graph())
+        one.graph = model
+        assert other.graph == graph()
+
     def test_a_lone_layer_keeps_its_weights(self):
         given = nn.Linear(3).build((None, 4), backend="numpy")
         editor = lab.Editor(given)

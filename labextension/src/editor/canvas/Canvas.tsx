@@ -8,6 +8,7 @@ import {
   ReactFlow,
   SelectionMode,
   applyNodeChanges,
+  useKeyPress,
   useStore
 } from '@xyflow/react';
 import {
@@ -59,6 +60,8 @@ import { useInitialView } from './useInitialView';
 const NODE_TYPES = { layer: LayerNode, block: BlockNode, note: NoteNode };
 const EDGE_TYPES = { data: DataEdge };
 const GRID: [number, number] = [20, 20];
+/** A click with one of these adds a node to the selection or removes it. */
+const TOGGLE_KEYS = ['Shift', 'Control', 'Meta'];
 const MAP_SIZE = { width: 150, height: 100 };
 
 const mapClass = ({ selected, type }: CanvasNode) =>
@@ -75,6 +78,8 @@ export interface CanvasProps {
   say: (notice: string) => void;
   onRename: () => void;
   only?: CanvasOnly;
+  /** Whether the editor carries out its keys itself. */
+  runsKeys: boolean;
   children?: ReactNode;
 }
 
@@ -140,6 +145,8 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   // --- moving and selecting ---
 
   const isDragging = useRef(false);
+  // React Flow's own key for an area would also take the clicks on nodes.
+  const isArea = useKeyPress('Shift');
   const latest = useRef(view);
   useEffect(() => {
     latest.current = view;
@@ -247,7 +254,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     }
     const isTaken =
       !isTyping(event.target) &&
-      (notes.keyDown(event) || runKey(event, actions));
+      (notes.keyDown(event) || (props.runsKeys && runKey(event, actions)));
     if (isTaken) {
       event.preventDefault();
       event.stopPropagation();
@@ -282,6 +289,12 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         onNodeDragStop={endDrag}
         onSelectionDragStart={startDrag}
         onSelectionDragStop={endDrag}
+        onNodeClick={(event, { id }) => {
+          const isToggled = event.shiftKey || event.ctrlKey || event.metaKey;
+          if (!isToggled) {
+            selection.set([id]); // React Flow leaves several selected
+          }
+        }}
         onNodeDoubleClick={(_, { id, data, type }) => {
           if (type === 'note') {
             pad.write(id);
@@ -311,6 +324,10 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         onlyRenderVisibleElements={isLarge(view.graph)}
         // The canvas has its own key bindings; the space key belongs to the page.
         deleteKeyCode={null}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={TOGGLE_KEYS}
+        selectionOnDrag={isArea}
+        panOnDrag={!isArea}
         panActivationKeyCode={null}
         zoomOnDoubleClick={false}
         // The page scrolls past an editor that does not have the focus.

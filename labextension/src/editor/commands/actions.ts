@@ -42,6 +42,8 @@ export interface EditorActions {
   /** Selects what a command selects. */
   select(command: SelectionCommand): void;
   clearSelection(): void;
+  /** Clears the selection; without one, leaves the entered block. */
+  escape(): void;
   /** Selects nodes and scrolls them into view. */
   selectNodes(ids: string[]): void;
   /** Ids of the selected nodes. */
@@ -112,6 +114,8 @@ export interface EditorActions {
   check(): void;
   /** Shows the model as Python source. */
   showCode(): void;
+  /** Shows the keys of the canvas, or hides them. */
+  showShortcuts(): void;
   /** Moves the focus to the canvas. */
   focus(): void;
 }
@@ -169,6 +173,7 @@ export interface Surroundings {
   /** Parses Python source into a graph fragment. */
   readPiece(source: string): Promise<Reading>;
   showCode(): void;
+  showShortcuts(): void;
   openMenu(request: MenuRequest): void;
   /** Records a layer as recently used. */
   used(type: string): void;
@@ -272,6 +277,15 @@ export function makeActions(now: () => Surroundings): EditorActions {
 
     clearSelection: () => now().selection.clear(),
 
+    escape() {
+      const { nodes, edges } = now().selection.state();
+      if (nodes.size || edges.size) {
+        actions.clearSelection();
+      } else {
+        actions.leave();
+      }
+    },
+
     selectNodes(ids) {
       const { document, scene, selection, setWithin, show } = now();
       const { nodes } = document.snapshot();
@@ -364,6 +378,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
     say: notice => now().say(notice),
     offerClasses: () => now().offerClasses(),
     showCode: () => now().showCode(),
+    showShortcuts: () => now().showShortcuts(),
     focus: () => now().focus()
   };
   return actions;

@@ -10,8 +10,8 @@ export interface SelectionCommand {
   id: string;
   label(trans: Translator): string;
   caption(trans: Translator): string;
-  /** Its key on the canvas; `accel` is Ctrl, or Cmd on a Mac. */
-  key: { key: string; accel?: boolean; shift?: boolean };
+  /** Its keystrokes on the canvas, as in `Shortcut`. */
+  keys: string[];
   select(editor: Surroundings): Selected;
 }
 
@@ -21,7 +21,7 @@ export const SELECTION_COMMANDS: SelectionCommand[] = [
     id: 'select-all',
     label: trans => trans.__('Select All'),
     caption: trans => trans.__('Select all layers'),
-    key: { key: 'a', accel: true },
+    keys: ['Accel A'],
     select({ document, scene }) {
       const { nodes, edges } = scene.graph;
       const notes = visibleNotes(document.snapshot(), scene);
@@ -35,8 +35,8 @@ export const SELECTION_COMMANDS: SelectionCommand[] = [
     id: 'select-downstream',
     label: trans => trans.__('Select Downstream Layers'),
     caption: trans =>
-      trans.__('Select all layers that depend on the selected ones (Shift+D)'),
-    key: { key: 'd', shift: true },
+      trans.__('Select all layers that depend on the selected ones'),
+    keys: ['Shift D'],
     select({ document, scene, selection }) {
       const { nodes, edges } = selection.state();
       const found = downstream(document.snapshot(), scene, nodes);

@@ -4,6 +4,7 @@ import { memo, useSyncExternalStore } from 'react';
 import { EditorActions } from '../commands/actions';
 import { BlockDetails } from '../blocks/BlockDetails';
 import { Button } from '../../ui/Button';
+import { labelWithKeys } from '../commands/key-bindings';
 import { useEditorContext } from '../context';
 import { CostFacts, sumOfCosts } from './Costs';
 import { GraphDocument } from '../model/document';
@@ -103,7 +104,7 @@ function Contents(props: InspectorProps) {
 }
 
 function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
-  const { checks, trans } = useEditorContext();
+  const { checks, shortcuts, trans } = useEditorContext();
   useSyncExternalStore(checks.subscribe, checks.state);
   const costs = sumOfCosts(ids.map(id => checks.node(id)));
   return (
@@ -116,7 +117,11 @@ function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
       </dl>
       <div className="labdl-inspector-buttons">
         <Button
-          title={trans.__('Group the selected layers into a block (Ctrl+G)')}
+          title={labelWithKeys(
+            trans.__('Group the selected layers into a block'),
+            'group',
+            shortcuts
+          )}
           onClick={actions.group}
         >
           {trans.__('Group')}

@@ -8,13 +8,13 @@ export function blockCommands(trans: Translator): EditorCommand[] {
     {
       id: 'labdl:group',
       label: trans.__('Group Into a Block'),
-      caption: trans.__('Group the selected layers into a block (Ctrl+G)'),
+      caption: trans.__('Group the selected layers into a block'),
       run: actions => actions.group()
     },
     {
       id: 'labdl:ungroup',
       label: trans.__('Ungroup'),
-      caption: trans.__('Ungroup the selected block (Ctrl+Shift+G)'),
+      caption: trans.__('Ungroup the selected block'),
       run: actions => actions.ungroup()
     },
     {
@@ -44,7 +44,7 @@ export function blockCommands(trans: Translator): EditorCommand[] {
     {
       id: 'labdl:leave',
       label: trans.__('Leave Block'),
-      caption: trans.__('Return to the enclosing block (Esc)'),
+      caption: trans.__('Return to the enclosing block'),
       run: actions => actions.leave(),
       reads: true
     },

@@ -89,6 +89,21 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       icon: deleteIcon,
       run: actions => actions.deleteSelection()
     },
+    {
+      id: 'labdl:clear-selection',
+      label: trans.__('Clear Selection, or Leave Block'),
+      caption: trans.__('Select nothing; without a selection, leave the block'),
+      run: actions => actions.escape(),
+      reads: true
+    },
+    {
+      id: 'labdl:show-shortcuts',
+      label: trans.__('Show Keyboard Shortcuts'),
+      caption: trans.__('Show the keys of the canvas'),
+      // delayed, since the command palette restores the previous focus
+      run: actions => void setTimeout(() => actions.showShortcuts()),
+      reads: true
+    },
     ...SELECTION_COMMANDS.map(command => ({
       id: `labdl:${command.id}`,
       label: command.label(trans),
@@ -99,7 +114,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
     {
       id: 'labdl:add-layer',
       label: trans.__('Add Layer…'),
-      caption: trans.__('Add a layer after the selected layers (Shift+A)'),
+      caption: trans.__('Add a layer after the selected layers'),
       icon: addIcon,
       // delayed, since the command palette restores the previous focus
       run: actions => void setTimeout(() => actions.openMenu())
@@ -108,7 +123,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       id: 'labdl:link',
       label: trans.__('Connect Layers'),
       caption: trans.__(
-        'Connect the selected layers in the order of selection (L)'
+        'Connect the selected layers in the order of selection'
       ),
       run: actions => actions.link()
     },

@@ -9,7 +9,7 @@ export function noteCommands(trans: Translator): EditorCommand[] {
     {
       id: 'labdl:add-note',
       label: trans.__('Add Note'),
-      caption: trans.__('Add a note to the canvas (Shift+N)'),
+      caption: trans.__('Add a note to the canvas'),
       icon: noteIcon,
       // delayed, since menus and the command palette restore the previous focus
       run: actions => void setTimeout(() => actions.addNote())

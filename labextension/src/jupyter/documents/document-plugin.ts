@@ -136,7 +136,7 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
           trans
         }),
       trans,
-      { preferences, recoveries },
+      { commands: app.commands, preferences, recoveries },
       app.restored
     );
     factory.widgetCreated.connect((_sender, widget) => {

@@ -6,6 +6,7 @@ import {
   DocumentWidget
 } from '@jupyterlab/docregistry';
 import { ReactWidget } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
 import { Message } from '@lumino/messaging';
 import { ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
@@ -15,19 +16,22 @@ import type {
   EditorActions,
   EditorHost,
   HealthStore,
+  HostShortcuts,
   SampleRun,
   Translator
 } from '../../editor';
 import { AwarenessCollaborators } from './collaborators';
 import { LabDLModel } from './document';
+import { labShortcuts } from '../commands/lab-shortcuts';
 import { graphIcon } from '../icons';
 import type { PreferenceStore } from '../preferences';
 import type { Recoveries } from './recoveries';
 import type { Recovery } from './recovery';
 import { RecoveryBanner } from './recovery-banner';
 
-/** Services of a document: recovery of unsaved changes, and preferences. */
+/** Services of a document: recovery of unsaved changes, preferences, and the commands of JupyterLab. */
 export interface Keeping {
+  commands: CommandRegistry;
   recoveries: Recoveries;
   preferences: PreferenceStore;
 }
@@ -48,6 +52,8 @@ export class GraphPanel extends ReactWidget {
       ? new AwarenessCollaborators(sharedModel.awareness)
       : null;
     this.stopWatching = keeping.preferences.subscribe(() => this.update());
+    this.shortcuts = labShortcuts(keeping.commands);
+    keeping.commands.keyBindingChanged.connect(this._readShortcuts, this);
     const lockIfUnwritable = () => {
       const isWritable = context.contentsModel?.writable ?? true;
       const reason = trans.__(
@@ -105,6 +111,7 @@ export class GraphPanel extends ReactWidget {
         sample={this._setSample}
         health={this._setHealth}
         preferences={this.keeping.preferences.state()}
+        shortcuts={this.shortcuts}
         aside={this.aside}
         status={this.status}
         notices={
@@ -121,17 +128,44 @@ export class GraphPanel extends ReactWidget {
   override dispose(): void {
     this.people?.dispose();
     this.stopWatching();
+    Signal.clearData(this);
     super.dispose();
   }
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this._actions?.focus();
+    this._isActivated = true;
+    this._focus();
+  }
+
+  protected override onAfterHide(msg: Message): void {
+    super.onAfterHide(msg);
+    this._isActivated = false;
+  }
+
+  /** Moves the focus to the canvas once it is rendered, unless it is somewhere else by then. */
+  private _focus(): void {
+    const { activeElement, body } = document;
+    const isFree =
+      !activeElement ||
+      activeElement === body ||
+      activeElement.contains(this.node) ||
+      this.node.contains(activeElement);
+    if (this._isActivated && this._actions && isFree) {
+      this._isActivated = false;
+      this._actions.focus();
+    }
+  }
+
+  private _readShortcuts(commands: CommandRegistry): void {
+    this.shortcuts = labShortcuts(commands);
+    this.update();
   }
 
   private readonly _setActions = (actions: EditorActions): void => {
     this._actions = actions;
     this._actionsChanged.emit();
+    this._focus();
   };
 
   private readonly _setHealth = (health: HealthStore): void => {
@@ -155,7 +189,9 @@ export class GraphPanel extends ReactWidget {
   private readonly recovery: Recovery;
   private readonly people: AwarenessCollaborators | null;
   private readonly stopWatching: () => void;
+  private shortcuts: HostShortcuts;
   private _isReady = false;
+  private _isActivated = false;
   private _actions: EditorActions | null = null;
   private _sample: SampleRun | null = null;
   private _health: HealthStore | null = null;

@@ -6,6 +6,7 @@ import * as Y from 'yjs';
 import { LayerHealth, stateOf } from '../../../runs/store/health-figures';
 import type { HealthEvent, RunEvent } from '../../../runs/store/source';
 import { CheckStore } from '../../model/check-store';
+import { OWN_SHORTCUTS } from '../../commands/key-bindings';
 import { EditorContext, EditorContextProvider } from '../../context';
 import { GraphDocument } from '../../model/document';
 import { faultEdges } from '../fault-edges';
@@ -71,6 +72,7 @@ function surroundings() {
     sample: new SampleRun(document, host, () => undefined, trans),
     health: watch,
     people: NOBODY,
+    shortcuts: OWN_SHORTCUTS,
     closed: new Set(),
     hueOf: () => undefined
   };

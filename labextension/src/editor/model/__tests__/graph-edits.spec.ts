@@ -4,7 +4,8 @@ import { flowNodes, View } from '../../canvas/react-flow';
 import { formatShortCount } from '../../../ui/number-format';
 import { fullCount, shapeText } from '../shape-format';
 import { fragmentFromText, fragmentOf, fragmentToText } from '../fragment';
-import { runKey } from '../../commands/key-bindings';
+import { runKey, SHORTCUTS } from '../../commands/key-bindings';
+import schema from '../../../../schema/plugin.json';
 import { GraphData, LayerSchema } from '../graph-data';
 import { isIdentifier, nameOfType, uniqueName } from '../naming';
 import { paletteGroups } from '../../palette/palette-groups';
@@ -162,8 +163,23 @@ describe('keys', () => {
     expect(press('y', { ctrlKey: true })).toBe('redo');
     expect(press('A', { shiftKey: true })).toBe('openMenu');
     expect(press('Backspace')).toBe('deleteSelection');
+    expect(press('?', { shiftKey: true })).toBe('showShortcuts');
+    expect(press('Escape')).toBe('escape');
     expect(press('z')).toBeNull();
     expect(press('s', { ctrlKey: true })).toBeNull();
+  });
+
+  it('are the shortcuts in the settings of JupyterLab', () => {
+    const editor = '.labdl-GraphPanel .labdl-editor:not([data-typing])';
+    expect(schema['jupyter.lab.shortcuts']).toEqual(
+      SHORTCUTS.flatMap(({ command, keys, isEverywhere }) =>
+        keys.map(key => ({
+          command: `labdl:${command}`,
+          keys: [key],
+          selector: isEverywhere ? editor : `${editor} .labdl-canvas`
+        }))
+      )
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { Histogram } from '../../../runs/charts/Histogram';
 import { Activation } from '../Activation';
 import { ActivationButtons } from '../ActivationButtons';
 import { CheckStore } from '../../model/check-store';
+import { OWN_SHORTCUTS } from '../../commands/key-bindings';
 import { EditorContext, EditorContextProvider } from '../../context';
 import { GraphDocument } from '../../model/document';
 import { HealthWatch } from '../../health/health-watch';
@@ -92,6 +93,7 @@ function surroundings(host: Partial<EditorHost>) {
     sample,
     health: new HealthWatch(document, full),
     people: NOBODY,
+    shortcuts: OWN_SHORTCUTS,
     closed: new Set(),
     hueOf: () => undefined
   };
