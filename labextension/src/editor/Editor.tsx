@@ -62,6 +62,8 @@ const NOWHERE: Places = {};
 
 export interface EditorProps {
   document: GraphDocument;
+  /** Name of the document in the host, such as its path; without it no state is stored for it. */
+  name?: string;
   host: EditorHost;
   trans: Translator;
   /** Receives the editor's actions, once. */
@@ -97,6 +99,7 @@ export function Editor(props: EditorProps) {
 
 function EditorBody({
   document,
+  name,
   host,
   trans,
   actions: tell,
@@ -119,9 +122,9 @@ function EditorBody({
     directionOf(graph, preferences.direction)
   );
   const editor = useRef<HTMLDivElement>(null);
-  const [panes, setPane] = usePanes(editor);
-  const [code, setCode] = useState(readCodePane);
-  useEffect(() => keepCodePane(code), [code]);
+  const [code, setCode] = useState(() => readCodePane(name));
+  useEffect(() => keepCodePane(name, code), [name, code]);
+  const [panes, setPane] = usePanes(editor, code.isOpen);
   const [askedCode, askCode] = useState(0);
   const [notice, say] = useNotice();
   const canvas = useRef<HTMLDivElement>(null);
@@ -281,66 +284,69 @@ function EditorBody({
               onClick={() => setPane('palette', true)}
             />
           )}
-          <div className="labdl-middle">
-            <Canvas
-              document={document}
-              selection={selection}
-              pad={pad}
-              view={view}
-              actions={actions}
-              snapToGrid={preferences.snapToGrid}
-              element={canvas}
-              say={say}
-              onRename={() => focusName(canvas.current, aside)}
-              only={only}
-              runsKeys={!shortcuts}
-            >
-              {only?.children ?? (
-                <>
-                  <Toolbar
-                    document={document}
-                    actions={actions}
-                    direction={direction}
-                  >
-                    {toolbar}
-                  </Toolbar>
-                  <Breadcrumbs
-                    name={graph.name}
-                    within={scene.within}
-                    actions={actions}
-                  />
-                </>
+          <div className="labdl-work">
+            <div className="labdl-middle">
+              <Canvas
+                document={document}
+                selection={selection}
+                pad={pad}
+                view={view}
+                actions={actions}
+                snapToGrid={preferences.snapToGrid}
+                hasOverview={preferences.overview}
+                element={canvas}
+                say={say}
+                onRename={() => focusName(canvas.current, aside)}
+                only={only}
+                runsKeys={!shortcuts}
+              >
+                {only?.children ?? (
+                  <>
+                    <Toolbar
+                      document={document}
+                      actions={actions}
+                      direction={direction}
+                    >
+                      {toolbar}
+                    </Toolbar>
+                    <Breadcrumbs
+                      name={graph.name}
+                      within={scene.within}
+                      actions={actions}
+                    />
+                  </>
+                )}
+              </Canvas>
+              {menu.show(actions)}
+              {classes.show(actions)}
+              {hasSheet && (
+                <ShortcutSheet
+                  onClose={() => {
+                    showSheet(false);
+                    actions.focus();
+                  }}
+                />
               )}
-            </Canvas>
-            {menu.show(actions)}
-            {classes.show(actions)}
-            {hasSheet && (
-              <ShortcutSheet
-                onClose={() => {
-                  showSheet(false);
-                  actions.focus();
-                }}
+              {isEmpty && !isLocked && (
+                <p className="labdl-empty">
+                  {trans.__(
+                    'Drag a layer here, double-click one in the palette, or press Shift+A.'
+                  )}
+                </p>
+              )}
+            </div>
+            {code.isOpen && !only && (
+              <CodePanel
+                host={host}
+                document={document}
+                width={code.width}
+                asked={askedCode}
+                onResize={width => setCode({ isOpen: true, width })}
+                onClose={() => setCode({ ...code, isOpen: false })}
+                onLeave={actions.focus}
               />
             )}
-            {isEmpty && !isLocked && (
-              <p className="labdl-empty">
-                {trans.__(
-                  'Drag a layer here, double-click one in the palette, or press Shift+A.'
-                )}
-              </p>
-            )}
           </div>
-          {code.isOpen && !only && (
-            <CodePanel
-              host={host}
-              document={document}
-              width={code.width}
-              asked={askedCode}
-              onResize={width => setCode({ isOpen: true, width })}
-              onClose={() => setCode({ ...code, isOpen: false })}
-              onLeave={actions.focus}
-            />
-          )}
           {!only && (
             <InspectorSlot
               document={document}

@@ -10,10 +10,13 @@ export interface EditorPreferences {
   figure: Figure;
   /** Whether dragged layers snap to the grid of the canvas. */
   snapToGrid: boolean;
+  /** Whether large graphs have an overview in a corner of the canvas. */
+  overview: boolean;
 }
 
 export const PREFERENCES: EditorPreferences = {
   direction: 'down',
   figure: 'parameters',
-  snapToGrid: false
+  snapToGrid: false,
+  overview: true
 };

@@ -8,11 +8,14 @@ interface Panes {
 
 /** Width in pixels below which two panels leave the canvas too little room. */
 const NARROW = 720;
+/** Additional width that the code panel takes. */
+const CODE = 380;
 const NONE: Panes = { palette: false, inspector: false };
 
 /** A narrow editor starts without panels, and a panel that is opened there closes the other. */
-export function usePanes(editor: RefObject<Element>) {
-  const [isNarrow, setIsNarrow] = useState(false);
+export function usePanes(editor: RefObject<Element>, hasCode: boolean) {
+  const [width, setWidth] = useState(Infinity);
+  const isNarrow = width < NARROW + (hasCode ? CODE : 0);
   const [wide, setWide] = useState<Panes>({ palette: true, inspector: true });
   const [narrow, setNarrow] = useState(NONE);
   useEffect(() => {
@@ -22,7 +25,7 @@ export function usePanes(editor: RefObject<Element>) {
     const observer = new ResizeObserver(([{ contentRect }]) => {
       // a hidden editor has no width: nothing changes until it is shown again
       if (contentRect.width > 0) {
-        setIsNarrow(contentRect.width < NARROW);
+        setWidth(contentRect.width);
       }
     });
     observer.observe(editor.current);

@@ -9,6 +9,7 @@ import { dataPlugin } from './data/data-plugin';
 import { diffPlugin } from './diff/diff-plugin';
 import { documentPlugin } from './documents/document-plugin';
 import { exportPlugin } from './commands/export-plugin';
+import { inputMethodsPlugin } from './input-methods-plugin';
 import { newMenuPlugin } from './commands/new-menu-plugin';
 import { onnxPlugin } from './documents/onnx-plugin';
 import { outputPlugin } from './runs/output-plugin';
@@ -24,6 +25,7 @@ export * from './tokens';
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
   documentPlugin,
+  inputMethodsPlugin,
   statusPlugin,
   commandPlugin,
   codePlugin,

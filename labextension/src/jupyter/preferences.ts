@@ -30,6 +30,7 @@ export class PreferenceStore {
         direction: given.direction ?? DEFAULTS.direction,
         figure: given.figure ?? DEFAULTS.figure,
         snapToGrid: given.snapToGrid ?? DEFAULTS.snapToGrid,
+        overview: given.overview ?? DEFAULTS.overview,
         recovery: given.recovery ?? DEFAULTS.recovery
       };
       [...this._listeners].forEach(listener => listener());

@@ -38,14 +38,13 @@ export const Form = forwardRef<HTMLFormElement, FormProps>(function Form(
 });
 
 function submits(event: KeyboardEvent<HTMLFormElement>): boolean {
-  const { target, nativeEvent } = event;
+  const { target } = event;
   return (
     event.key === 'Enter' &&
     !event.defaultPrevented &&
     !event.ctrlKey &&
     !event.metaKey &&
     !event.altKey &&
-    !nativeEvent.isComposing &&
     target instanceof HTMLInputElement &&
     !OWN_ENTER.includes(target.type)
   );

@@ -3,6 +3,7 @@
 import type { AnyModel } from '@anywidget/types';
 import { ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { ignoreComposition } from '../ui/composition';
 import { keepKeys, type TakesKey } from '../ui/host-keys';
 
 export interface Mounted {
@@ -40,6 +41,7 @@ export function mount(
   const frame = document.createElement('div');
   frame.className = className;
   const releaseKeys = keepKeys(frame, takes);
+  const endComposition = ignoreComposition(target => frame.contains(target));
   el.append(frame);
   // each widget has a React of its own, which would count the ids of its elements from the same start
   const identifierPrefix = `labdl-${Math.random().toString(36).slice(2)}-`;
@@ -50,6 +52,7 @@ export function mount(
     unmount: () => {
       root.unmount();
       releaseKeys();
+      endComposition();
       frame.remove();
     }
   };

@@ -59,7 +59,7 @@ export function AddTransform(props: AddTransformProps): JSX.Element {
           event.target === field.current || event.key === 'Escape'
             ? keys[event.key]
             : undefined;
-        if (act && !event.nativeEvent.isComposing) {
+        if (act) {
           event.preventDefault();
           event.stopPropagation();
           act();

@@ -3,7 +3,6 @@ import {
   Background,
   Controls,
   EdgeChange,
-  MiniMap,
   NodeChange,
   ReactFlow,
   SelectionMode,
@@ -47,12 +46,14 @@ import {
 import { isTyping } from '../../ui/host-keys';
 import { runKey } from '../commands/key-bindings';
 import { LayerNode } from './LayerNode';
+import { Overview } from './Overview';
 import { Position } from '../model/graph-data';
 import { NoteNode } from '../notes/NoteNode';
 import { NoteEditing } from '../notes/note-editing';
 import { CanvasNode, useNotes } from '../notes/react-flow-notes';
 import { SelectionStore } from '../model/selection';
 import { useConnecting } from './useConnecting';
+import { useEndedDrags } from './useEndedDrags';
 import { useDrop } from './useDrop';
 import { useLock } from '../model/useLock';
 import { useInitialView } from './useInitialView';
@@ -62,10 +63,6 @@ const EDGE_TYPES = { data: DataEdge };
 const GRID: [number, number] = [20, 20];
 /** A click with one of these adds a node to the selection or removes it. */
 const TOGGLE_KEYS = ['Shift', 'Control', 'Meta'];
-const MAP_SIZE = { width: 150, height: 100 };
-
-const mapClass = ({ selected, type }: CanvasNode) =>
-  type === 'note' ? 'labdl-mod-note' : selected ? 'labdl-mod-selected' : '';
 
 export interface CanvasProps {
   document: GraphDocument;
@@ -74,6 +71,7 @@ export interface CanvasProps {
   view: View;
   actions: EditorActions;
   snapToGrid: boolean;
+  hasOverview: boolean;
   element: RefObject<HTMLDivElement | null>;
   say: (notice: string) => void;
   onRename: () => void;
@@ -145,6 +143,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   // --- moving and selecting ---
 
   const isDragging = useRef(false);
+  useEndedDrags(isDragging);
   // React Flow's own key for an area would also take the clicks on nodes.
   const isArea = useKeyPress('Shift');
   const latest = useRef(view);
@@ -351,15 +350,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
           onDrop={moveTo}
         />
         <Controls showInteractive={false} onFitView={actions.fit} />
-        {nodes.length > 0 && (
-          <MiniMap
-            pannable
-            zoomable
-            style={MAP_SIZE}
-            nodeClassName={mapClass}
-            ariaLabel={trans.__('Overview')}
-          />
-        )}
+        {props.hasOverview && nodes.length > 0 && <Overview />}
         {props.children}
       </ReactFlow>
     </div>

@@ -8,6 +8,7 @@ import {
   useSyncExternalStore
 } from 'react';
 
+import { isComposing } from '../../ui/composition';
 import { writeClipboard } from '../../ui/clipboard';
 import { CodeDivider } from './CodeDivider';
 import { SourceEditor } from './source-editor';
@@ -90,7 +91,11 @@ export function CodePanel(props: CodePanelProps) {
         aria-label={trans.__('Python code')}
         onKeyDown={event => {
           // Escape closes the list of completions first
-          if (event.key === 'Escape' && !event.defaultPrevented) {
+          if (
+            event.key === 'Escape' &&
+            !event.defaultPrevented &&
+            !isComposing(event.nativeEvent)
+          ) {
             event.stopPropagation();
             onLeave();
           }

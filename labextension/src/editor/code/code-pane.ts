@@ -1,4 +1,4 @@
-// Visibility and width of the code panel, stored for the session.
+// Visibility of the code panel, a state of each document, and its width, which is one for all; stored for the session.
 
 export interface CodePane {
   isOpen: boolean;
@@ -7,23 +7,27 @@ export interface CodePane {
 }
 
 const KEY = 'labdl:code';
-const CLOSED: CodePane = { isOpen: false, width: 420 };
+const WIDTH = 420;
 export const NARROWEST = 220;
 export const WIDEST = 1200;
 
-export function readCodePane(): CodePane {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as unknown;
-    return isPane(kept) ? { ...kept, width: within(kept.width) } : CLOSED;
-  } catch {
-    // The page has no storage, or the value is invalid.
-    return CLOSED;
-  }
+/** The panel of a document, by its name in the host; without a name, as in a cell, it starts closed. */
+export function readCodePane(name: string | undefined): CodePane {
+  const stored = Number(read(KEY) ?? NaN);
+  return {
+    isOpen: name !== undefined && read(keyOf(name)) === 'open',
+    width: Number.isFinite(stored) ? within(stored) : WIDTH
+  };
 }
 
-export function keepCodePane(pane: CodePane): void {
+export function keepCodePane(name: string | undefined, pane: CodePane): void {
   try {
-    sessionStorage.setItem(KEY, JSON.stringify(pane));
+    sessionStorage.setItem(KEY, String(pane.width));
+    if (name !== undefined && pane.isOpen) {
+      sessionStorage.setItem(keyOf(name), 'open');
+    } else if (name !== undefined) {
+      sessionStorage.removeItem(keyOf(name));
+    }
   } catch {
     // Without storage, the state is lost on reload.
   }
@@ -33,11 +37,12 @@ export function within(width: number): number {
   return Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
 }
 
-function isPane(value: unknown): value is CodePane {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as CodePane).isOpen === 'boolean' &&
-    Number.isFinite((value as CodePane).width)
-  );
+const keyOf = (name: string) => `${KEY}:${name}`;
+
+function read(key: string): string | null {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null; // the page has no storage
+  }
 }

@@ -72,7 +72,7 @@ export function QuickMenu(props: QuickMenuProps) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       setActive((active + step + layers.length) % Math.max(1, layers.length));
-    } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+    } else if (event.key === 'Enter') {
       if (layers[active]) {
         onChoose(layers[active].type);
       }

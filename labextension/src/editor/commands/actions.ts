@@ -237,12 +237,19 @@ export function makeActions(now: () => Surroundings): EditorActions {
     },
 
     async paste() {
-      const texts = await readClipboard();
+      const { texts, isOwn } = await readClipboard();
       const { say, trans } = now();
       for (const text of texts) {
         const fragment = fragmentFromText(text);
         if (fragment) {
           insert(fragment);
+          if (isOwn) {
+            say(
+              trans.__(
+                'Pasted what was last copied in this page: the browser does not let it read the clipboard.'
+              )
+            );
+          }
           return;
         }
         if (looksLikePython(text)) {
@@ -250,7 +257,13 @@ export function makeActions(now: () => Surroundings): EditorActions {
           return;
         }
       }
-      say(trans.__('The clipboard has no layers to paste.'));
+      say(
+        isOwn
+          ? trans.__(
+              'No layers were copied in this page, and the browser does not let it read the clipboard.'
+            )
+          : trans.__('The clipboard has no layers to paste.')
+      );
     },
 
     duplicate() {

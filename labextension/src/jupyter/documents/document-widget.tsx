@@ -104,6 +104,7 @@ export class GraphPanel extends ReactWidget {
     return (
       <Editor
         document={this.context.model.graph}
+        name={this.context.path}
         people={this.people}
         host={this.host}
         trans={this.trans}

@@ -30,7 +30,9 @@ import type { TrainingState } from './training-state';
 
 const COMMAND = 'labdl:train';
 const SEND = 'labdl:send-to-notebook';
-const ROOM_FOR_BOTH = 1300;
+/** Width in pixels that an editor and the panel need side by side, and height that they need one below the other. */
+const ROOM_BESIDE = 860;
+const ROOM_BELOW = 480;
 
 export const trainPlugin: JupyterFrontEndPlugin<void> = {
   id: 'labdl:train',
@@ -172,11 +174,13 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Position of the panel: beside the editor if there is room for both, else below. */
-function sideOf(editor: Widget): 'split-right' | 'split-bottom' {
-  return editor.node.clientWidth >= ROOM_FOR_BOTH
-    ? 'split-right'
-    : 'split-bottom';
+/** Position of the panel: beside the editor if there is room for both, else below, else in its place. */
+function sideOf(editor: Widget): 'split-right' | 'split-bottom' | 'tab-after' {
+  const { clientWidth, clientHeight } = editor.node;
+  if (clientWidth >= ROOM_BESIDE) {
+    return 'split-right';
+  }
+  return clientHeight >= ROOM_BELOW ? 'split-bottom' : 'tab-after';
 }
 
 /** Initial state of the panel: a new form, or the state before the page was reloaded. */
