@@ -53,7 +53,7 @@ def test_the_canvas_keeps_the_focus(page, lab, place):
     expect(nodes).to_have_count(start + 1)
 
     # the sheet of keys
-    page.keyboard.press("?")
+    page.keyboard.press("Shift+?")
     sheet = page.get_by_role("dialog", name="Keys of the canvas")
     expect(sheet).to_contain_text("Ctrl+Shift+G")
     page.keyboard.press("Escape")
