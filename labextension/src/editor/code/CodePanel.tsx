@@ -1,5 +1,5 @@
 // Python code of the model beside the canvas; changes on either side update the other.
-import { useReactFlow } from '@xyflow/react';
+import { useReactFlow, useStoreApi } from '@xyflow/react';
 import {
   useEffect,
   useLayoutEffect,
@@ -72,15 +72,18 @@ export function CodePanel(props: CodePanelProps) {
 
   // The center of the canvas stays in the center when the panel opens or closes.
   const { getViewport, setViewport } = useReactFlow();
+  const store = useStoreApi();
   useEffect(() => {
-    const taken = place.current?.parentElement?.offsetWidth ?? 0;
-    const shift = (by: number) => {
+    const shift = () => {
+      // React Flow has not measured the canvas again yet; other panels may have closed too
+      const { width, domNode } = store.getState();
+      const by = ((domNode?.clientWidth ?? width) - width) / 2;
       const { x, y, zoom } = getViewport();
       void setViewport({ x: x + by, y, zoom });
     };
-    shift(-taken / 2);
-    return () => shift(taken / 2);
-  }, [getViewport, setViewport]);
+    shift();
+    return shift;
+  }, [store, getViewport, setViewport]);
 
   return (
     <>
