@@ -105,7 +105,7 @@ export const SHORTCUTS: Shortcut[] = [
   },
   {
     command: 'show-shortcuts',
-    label: trans => trans.__('Show Keyboard Shortcuts'),
+    label: trans => trans.__('Show Keys of the Canvas'),
     keys: ['Shift /'],
     isEverywhere: true,
     run: actions => actions.showShortcuts()

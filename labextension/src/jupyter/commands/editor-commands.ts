@@ -98,7 +98,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
     },
     {
       id: 'labdl:show-shortcuts',
-      label: trans.__('Show Keyboard Shortcuts'),
+      label: trans.__('Show Keys of the Canvas'),
       caption: trans.__('Show the keys of the canvas'),
       // delayed, since the command palette restores the previous focus
       run: actions => void setTimeout(() => actions.showShortcuts()),
