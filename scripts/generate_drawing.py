@@ -75,9 +75,7 @@ def typescript() -> str:
         "NOTE": {
             "longest": note.LONGEST,
             "farthest": note.FARTHEST,
-            "deepest": note.DEEPEST,
             "color": f"^{note.COLOR.pattern}$",
-            "home": f"^{note.HOME.pattern}$",
         },
     }
     comments = {
@@ -87,7 +85,7 @@ def typescript() -> str:
         "EDGE": "Curves around the boxes that an edge skips (labdl/graph/drawing/edge_paths.py).",
         "HUES": "Hues of categories, by their order.",
         "NOTE_COLORS": "Names of the colors of notes.",
-        "NOTE": "Limits of notes: characters, units of the canvas, and patterns of the color and the block.",
+        "NOTE": "Limits of notes: characters, units of the canvas, and the pattern of the color.",
     }
     body = "\n".join(
         f"/** {comments[name]} */\nexport const {name} = {literal(value)};\n" for name, value in constants.items()

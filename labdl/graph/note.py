@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from labdl.errors import ModelError
+from labdl.nn.names import fault_of
 
 MOST = 5_000  # notes of a graph
 LONGEST = 10_000  # characters of a note
 TOGETHER = 2_000_000  # characters of all notes of a graph
 FARTHEST = 1e9  # units of the canvas
-DEEPEST = 1_000  # characters of the path of a block
 COLOR = re.compile(r"[a-z]{0,20}")
-HOME = re.compile(r"([A-Za-z0-9_]+(/[A-Za-z0-9_]+)*)?")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Note:
             raise ModelError("a note holds a NUL character, which a file cannot hold")
         if not isinstance(self.color, str) or not COLOR.fullmatch(self.color):
             raise ModelError(f"a note wants the name of a color in small letters, received {_abbreviate(self.color)}")
-        if not isinstance(self.home, str) or len(self.home) > DEEPEST or not HOME.fullmatch(self.home):
+        if not isinstance(self.home, str) or (self.home and fault_of(self.home)):
             raise ModelError(f"a note wants the path of a block, received {_abbreviate(self.home)}")
         for part, least in (("position", -FARTHEST), ("size", 1.0)):
             pair = getattr(self, part)

@@ -18,7 +18,7 @@ from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.failing_layer import name_failing_layer
 from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
-from labdl.nn.names import NAME, fault_of
+from labdl.nn.names import fault_of
 from labdl.nn.parameter import Parameter
 from labdl.nn.signature import Argument, arguments_of, place_inputs, refuse_nested
 from labdl.nn.state_dict import LoadReport
@@ -89,8 +89,8 @@ class Module:
                 "has an attribute of that name: choose another name"
             )
         # the parameter of a Weight has the name of its node, and none of its own
-        if isinstance(value, Module | Parameter) and not NAME.fullmatch(name) and (name or isinstance(value, Module)):
-            raise ConfigError(f"{type(self).__name__} cannot hold a layer or parameter of the name {fault_of(name)}")
+        if isinstance(value, Module | Parameter) and (name or isinstance(value, Module)) and (fault := fault_of(name)):
+            raise ConfigError(f"{type(self).__name__} cannot hold a layer or parameter of the name {fault}")
         if isinstance(value, Module):
             self._modules[name] = value
             Parameter.changes += 1
@@ -547,6 +547,11 @@ class Module:
 
 
 _STATE = frozenset(Module().__dict__)
+
+
+def reserved_names() -> frozenset[str]:
+    """Attributes of every module, which a layer or parameter of the same name would hide."""
+    return _STATE | frozenset(dir(Module))
 
 
 def is_reserved(name: str) -> bool:

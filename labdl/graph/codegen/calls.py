@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import math
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -28,8 +27,8 @@ class Names(UnusedNames):
 
 
 def identifier(name: str) -> str:
-    word = re.sub(r"\W", "_", name)
-    return f"_{word}" if word[:1].isdigit() or keyword.iskeyword(word) or not word else word
+    word = name if name.isidentifier() else "".join(c if f"_{c}".isidentifier() else "_" for c in name)
+    return word if word.isidentifier() and not keyword.iskeyword(word) else f"_{word}"
 
 
 def literal(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from labdl.errors import ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.note import Note
-from labdl.nn.names import DEEPEST, LONGEST, fault_of
+from labdl.nn.names import LONGEST, fault_of, valid_path
 
 _LONGEST = LONGEST - 100  # of a name to which a number is appended
 _PORTS = ("source", "source_port", "target", "target_port")
@@ -57,8 +57,7 @@ def resolve_conflicts(data: dict[str, Any]) -> Graph:
 
 def unique(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
     """An unused name like `wanted`, with a higher number at the end; ``numbers`` keeps the next one of each name."""
-    words = wanted[-_LONGEST:].split("/")[-DEEPEST:]
-    path = "/".join(re.sub(r"[^A-Za-z0-9_]", "_", word) or "layer" for word in words)
+    path = valid_path(wanted[-_LONGEST:])
     home, stroke, word = path.rpartition("/")
     if word.isdecimal():
         stem, number = home + stroke, int(word)

@@ -18,5 +18,5 @@ export const HUES = [210, 28, 145, 275, 350, 185, 50, 320, 95, 240];
 /** Names of the colors of notes. */
 export const NOTE_COLORS = ['yellow', 'green', 'blue', 'purple', 'red'];
 
-/** Limits of notes: characters, units of the canvas, and patterns of the color and the block. */
-export const NOTE = { longest: 10000, farthest: 1000000000, deepest: 1000, color: '^[a-z]{0,20}$', home: '^([A-Za-z0-9_]+(/[A-Za-z0-9_]+)*)?$' };
+/** Limits of notes: characters, units of the canvas, and the pattern of the color. */
+export const NOTE = { longest: 10000, farthest: 1000000000, color: '^[a-z]{0,20}$' };

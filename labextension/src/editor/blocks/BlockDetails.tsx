@@ -12,7 +12,8 @@ import { takenNames } from '../model/fragment';
 import { renameBlock } from './grouping';
 import { GraphData } from '../model/graph-data';
 import { NameField } from '../inspector/NameField';
-import { isIdentifier } from '../model/naming';
+import { refuseName, refuseWord } from '../inspector/name-refusal';
+import { normalName } from '../model/naming';
 import { isInside, parentOf, wordOf } from '../model/paths';
 
 export interface BlockDetailsProps {
@@ -34,25 +35,13 @@ export function BlockDetails(props: BlockDetailsProps) {
   const kind = graph.groups?.[path] ?? '';
   const home = parentOf(path);
 
-  const refuseName = (word: string) => {
-    if (!isIdentifier(word) && !/^\d+$/.test(word)) {
-      return trans.__(
-        '“%1” is not a valid name: use letters, digits and _, and do not start with a digit.',
-        word
-      );
-    }
-    const full = home ? `${home}/${word}` : word;
-    return full !== path && takenNames(graph).has(full)
-      ? trans.__('Another layer is already named %1.', full)
-      : null;
+  const refuse = (word: string) => {
+    const isTaken = (full: string) =>
+      full !== path && takenNames(graph).has(full);
+    return refuseName(word, { home, isIndex: true, isTaken }, trans);
   };
   const refuseClass = (word: string) =>
-    word === '' || isIdentifier(word)
-      ? null
-      : trans.__(
-          '“%1” is not a valid class name: use letters, digits and _, and do not start with a digit.',
-          word
-        );
+    word === '' ? null : refuseWord(word, trans);
 
   return (
     <>
@@ -61,10 +50,12 @@ export function BlockDetails(props: BlockDetailsProps) {
         {trans.__('A group of layers; in Python, a class.')}
       </p>
       <NameField
+        key={`name ${path}`}
         id="labdl-block-name"
         label={trans.__('Name')}
         value={wordOf(path)}
-        refuse={refuseName}
+        refuse={refuse}
+        normalize={normalName}
         commitOnLeave
         onChange={word => {
           document.patch(renameBlock(graph, path, word));
@@ -75,10 +66,12 @@ export function BlockDetails(props: BlockDetailsProps) {
         onDone={() => document.endTyping()}
       />
       <NameField
+        key={`class ${path}`}
         id="labdl-block-class"
         label={trans.__('Class')}
         value={kind}
         refuse={refuseClass}
+        normalize={normalName}
         commitOnLeave
         onChange={word => document.patch({ groups: { [path]: word } })}
         onDone={() => document.endTyping()}

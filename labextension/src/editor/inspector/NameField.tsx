@@ -1,5 +1,9 @@
-// Text field that applies valid input immediately and shows why input is invalid.
+// Text field that applies valid input immediately; invalid input stays with its reason and a valid name.
 import { KeyboardEvent, useEffect, useRef, useState } from 'react';
+
+import { Button } from '../../ui/Button';
+import { useEditorContext } from '../context';
+import { NameRefusal } from './name-refusal';
 
 export interface NameFieldProps {
   id: string;
@@ -8,8 +12,10 @@ export interface NameFieldProps {
   placeholder?: string;
   /** Applies the text on blur instead of on every change. */
   commitOnLeave?: boolean;
-  /** Error message for a text; null if it is valid. */
-  refuse: (text: string) => string | null;
+  /** Why a text is invalid; null if it is valid. */
+  refuse: (text: string) => NameRefusal | null;
+  /** The form in which a text is applied. */
+  normalize?: (text: string) => string;
   onChange: (text: string) => void;
   /** Called when the field loses the focus. */
   onDone: () => void;
@@ -17,6 +23,7 @@ export interface NameFieldProps {
 
 export function NameField(props: NameFieldProps) {
   const { id, value } = props;
+  const { trans } = useEditorContext();
   const [text, setText] = useState(value);
   const written = useRef(value);
   const isGivenUp = useRef(false);
@@ -28,7 +35,7 @@ export function NameField(props: NameFieldProps) {
     }
   }, [value]);
 
-  const error = text === value ? null : props.refuse(text);
+  const refusal = text === value ? null : props.refuse(text);
 
   const change = (next: string) => {
     setText(next);
@@ -36,7 +43,8 @@ export function NameField(props: NameFieldProps) {
       take(next);
     }
   };
-  const take = (next: string) => {
+  const take = (typed: string) => {
+    const next = props.normalize?.(typed) ?? typed;
     if (next !== written.current && props.refuse(next) === null) {
       written.current = next;
       props.onChange(next);
@@ -46,13 +54,23 @@ export function NameField(props: NameFieldProps) {
     if (props.commitOnLeave && !isGivenUp.current) {
       take(text);
     }
+    if (isGivenUp.current || props.refuse(text) === null) {
+      setText(written.current);
+    }
     isGivenUp.current = false;
+    props.onDone();
+  };
+  const acceptOffer = (valid: string) => {
+    take(valid);
     setText(written.current);
     props.onDone();
   };
   const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'Enter' || event.key === 'Escape') {
       event.stopPropagation();
+      if (event.key === 'Enter' && refusal) {
+        return;
+      }
       isGivenUp.current = event.key === 'Escape';
       event.currentTarget.blur();
     }
@@ -69,16 +87,24 @@ export function NameField(props: NameFieldProps) {
         autoComplete="off"
         value={text}
         placeholder={props.placeholder}
-        aria-invalid={error !== null}
-        aria-describedby={error === null ? undefined : `${id}-error`}
+        aria-invalid={refusal !== null}
+        aria-describedby={refusal === null ? undefined : `${id}-error`}
         onChange={event => change(event.target.value)}
         onBlur={leave}
         onKeyDown={keyDown}
       />
-      {error !== null && (
+      {refusal !== null && (
         <p id={`${id}-error`} className="labdl-field-error" role="alert">
-          {error}
+          {refusal.reason}
         </p>
+      )}
+      {refusal?.valid && (
+        <Button
+          className="labdl-button labdl-name-offer"
+          onClick={() => acceptOffer(refusal.valid ?? '')}
+        >
+          {trans.__('Use “%1”', refusal.valid)}
+        </Button>
       )}
     </div>
   );

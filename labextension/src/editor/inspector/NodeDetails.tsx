@@ -11,11 +11,13 @@ import { shapeText } from '../model/shape-format';
 import { HealthDetails } from '../health/HealthDetails';
 import { Icon } from '../../ui/Icon';
 import { LayerInternals } from './LayerInternals';
+import { takenNames } from '../model/fragment';
 import { GraphData, LayerSchema } from '../model/graph-data';
+import { normalName } from '../model/naming';
+import { refuseName } from './name-refusal';
 import { NameField } from './NameField';
-import { isIdentifier } from '../model/naming';
 import { ParamFields } from './ParamFields';
-import { wordOf } from '../model/paths';
+import { parentOf, wordOf } from '../model/paths';
 
 export const NODE_NAME_ID = 'labdl-name';
 
@@ -39,21 +41,11 @@ export function NodeDetails(props: NodeDetailsProps) {
   const hue = hueOf(schema?.category);
 
   const word = wordOf(node.name);
-  const home = node.name.slice(0, -word.length);
-  const refuse = (name: string): string | null => {
-    // Layers in a ModuleList have numbers as names.
-    if (!isIdentifier(name) && !(home && /^\d+$/.test(name))) {
-      return trans.__(
-        '“%1” is not a valid name: use letters, digits and _, and do not start with a digit.',
-        name
-      );
-    }
-    const isTaken = Object.entries(graph.nodes).some(
-      ([other, { name: theirs }]) => other !== id && theirs === home + name
-    );
-    return isTaken
-      ? trans.__('Another layer is already named %1.', name)
-      : null;
+  const home = parentOf(node.name);
+  const refuse = (name: string) => {
+    const isTaken = (path: string) =>
+      path !== node.name && takenNames(graph).has(path);
+    return refuseName(name, { home, isIndex: home !== '', isTaken }, trans);
   };
 
   return (
@@ -75,11 +67,15 @@ export function NodeDetails(props: NodeDetailsProps) {
       )}
       <FixButton actions={actions} graph={graph} fix={fix} />
       <NameField
+        key={`name ${id}`}
         id={NODE_NAME_ID}
         label={trans.__('Name')}
         value={word}
         refuse={refuse}
-        onChange={name => document.rename(id, home + name, `name ${id}`)}
+        normalize={normalName}
+        onChange={name =>
+          document.rename(id, home ? `${home}/${name}` : name, `name ${id}`)
+        }
         onDone={() => document.endTyping()}
       />
       {owner !== id && (

@@ -3,7 +3,7 @@
 import * as Y from 'yjs';
 
 import { GraphData } from './graph-data';
-import { uniquePath } from './naming';
+import { isPath, uniquePath, validPath } from './naming';
 
 export interface Resolution {
   /** New names of nodes; the first of several nodes with one name keeps it. */
@@ -24,8 +24,8 @@ export function resolveConflicts({
   const seen = new Set<string>();
   for (const [id, node] of Object.entries(nodes)) {
     let name = node.name;
-    if (seen.has(name)) {
-      name = found.names[id] = uniquePath(name, taken);
+    if (seen.has(name) || !isPath(name)) {
+      name = found.names[id] = uniquePath(validPath(name), taken);
       taken.add(name);
     }
     seen.add(name);

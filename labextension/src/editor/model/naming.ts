@@ -1,16 +1,78 @@
-// Ids and names for new nodes.
+// Ids and names for new nodes. The rule of names is Python's, in labdl/nn/names.py.
 
-const KEYWORDS = new Set(
-  (
-    'False None True and as assert async await break class continue def del ' +
-    'elif else except finally for from global if import in is lambda ' +
-    'nonlocal not or pass raise return try while with yield'
-  ).split(' ')
-);
+import { KEYWORDS, PATH_LIMITS, RESERVED } from '../../api/names';
+
+/** Why a word is no name that a person may choose. */
+export type WordFault = 'empty' | 'characters' | 'digit' | 'keyword';
+
+/** The form under which a word is kept: Python treats others as equal. */
+export function normalName(word: string): string {
+  return word.normalize('NFKC');
+}
+
+/** The fault of a word as a name; null for an identifier of Python that is no keyword. */
+export function faultOfWord(text: string): WordFault | null {
+  const word = normalName(text);
+  if (word === '') {
+    return 'empty';
+  }
+  if (!CONTINUES.test(word)) {
+    return 'characters';
+  }
+  if (!STARTS.test(word)) {
+    return 'digit';
+  }
+  return KEYWORDS.includes(word) ? 'keyword' : null;
+}
 
 /** Whether a name is a valid Python identifier. */
 export function isIdentifier(name: string): boolean {
-  return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !KEYWORDS.has(name);
+  return faultOfWord(name) === null;
+}
+
+/** Whether every model has an attribute of this name. */
+export function isReserved(name: string): boolean {
+  return RESERVED.includes(name);
+}
+
+/** A valid name like `text`: my_layer for "my layer", class_ for "class". */
+export function validWord(text: string): string {
+  let word = normalName(text);
+  if (faultOfWord(text)) {
+    word = withoutOthers(word).replace(/^_+|_+$/g, '');
+  }
+  if (!STARTS.test(word)) {
+    word = word ? `layer_${word}` : 'layer';
+  }
+  return KEYWORDS.includes(word) || isReserved(word) ? `${word}_` : word;
+}
+
+/** Whether a file can hold a name with its blocks. */
+export function isPath(name: string): boolean {
+  const words = name.split('/');
+  return (
+    [...name].length <= PATH_LIMITS.characters &&
+    words.length <= PATH_LIMITS.words &&
+    words.every(word => CONTINUES.test(word) && word === normalName(word))
+  );
+}
+
+/** A valid path like `name`. */
+export function validPath(name: string): string {
+  const end = (text: string) =>
+    [...text].slice(-PATH_LIMITS.characters).join('');
+  const words = end(name).split('/').slice(-PATH_LIMITS.words);
+  const path = words.map(word => withoutOthers(normalName(word)) || 'layer');
+  return end(path.join('/')).replace(/^\/+/, '');
+}
+
+const STARTS = /^[\p{XID_Start}_]/u;
+// Unicode 15.1 has invisible joiners too, which Python does not take.
+const CONTINUES = /^(?:(?![\u200c\u200d])\p{XID_Continue})+$/u;
+const OTHERS = /[\u200c\u200d]|\P{XID_Continue}/gu;
+
+function withoutOthers(word: string): string {
+  return normalName(word.replace(OTHERS, '_'));
 }
 
 /** A name like `wanted` that is not in `taken`: conv2d, conv2d_1, conv2d_2 … */
@@ -52,8 +114,7 @@ export function uniquePath(
 /** The default name for a type: its last part in lower case. */
 export function nameOfType(type: string): string {
   const last = type.split('.').pop() ?? '';
-  const plain = last.toLowerCase().replace(/[^\p{L}\p{N}_]/gu, '');
-  return /^[\p{L}_]/u.test(plain) ? plain : `layer_${plain}`;
+  return validWord(last.toLowerCase());
 }
 
 /** A short id; random, because two users may add a node at the same time. */

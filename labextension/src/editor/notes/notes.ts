@@ -3,6 +3,7 @@ import { NOTE, NOTE_COLORS } from '../../api/drawing';
 import { around, Rect } from '../blocks/frame-geometry';
 import { Size } from '../canvas/node-size';
 import { GraphData, NoteData, Position } from '../model/graph-data';
+import { isPath } from '../model/naming';
 import { isInside, parentOf, pathsOf } from '../model/paths';
 import type { Scene } from '../canvas/scene';
 import type { Translator } from '../../ui/translator';
@@ -17,7 +18,6 @@ export const SMALLEST: Size = { width: 80, height: 36 };
 export const COLORS = ['', ...NOTE_COLORS];
 const FIRST_COLOR = 'yellow';
 const COLOR = new RegExp(NOTE.color);
-const HOME = new RegExp(NOTE.home);
 
 /** The translated name of a hue. */
 export function colorName(color: string, trans: Translator): string {
@@ -45,8 +45,7 @@ export function isNote(value: unknown): value is NoteData {
     note.text.length <= LONGEST &&
     !note.text.includes('\0') &&
     typeof note.home === 'string' &&
-    note.home.length <= NOTE.deepest &&
-    HOME.test(note.home) &&
+    (note.home === '' || isPath(note.home)) &&
     typeof note.color === 'string' &&
     COLOR.test(note.color) &&
     [note.x, note.y].every(number => isNumber(number, -NOTE.farthest)) &&
