@@ -10,11 +10,12 @@ from typing import Any
 from labdl import framework_info
 from labdl.data import SOURCES
 from labdl.errors import ConfigError, FileFormatError, LabDLError, ModelError
-from labdl.graph.analysis.check import CheckResult, Problem
+from labdl.graph.analysis.check import Problem
 from labdl.graph.analysis.check import check as check_graph
 from labdl.graph.analysis.cost import Cost, costs, total
-from labdl.graph.analysis.fixes import fix_of
+from labdl.graph.analysis.fixes import Fix, fix_of
 from labdl.graph.graph import Graph, Node
+from labdl.lab.editor import partial_graph
 from labdl.lab.training.options import choices
 from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
 from labdl.saving import structure
@@ -28,14 +29,14 @@ def layers() -> dict[str, Any]:
 def check(graph: dict[str, Any]) -> dict[str, Any]:
     """Shapes, costs for one sample and problems of graph data, node by node, with their fixes."""
     try:
-        given = Graph.from_dict(graph)
+        given, faults = partial_graph.read(graph)
     except LabDLError as error:
         problem = {"node": None, "edge": None, "message": str(error), "fix": None}
         return {"nodes": {}, "parameters": 0, "operations": 0, "memory": 0, "problems": [problem]}
     result = check_graph(given)
     found = costs(given, result)
     problems: dict[str | None, str] = {}
-    for p in result.problems:
+    for p in [*(fault for fault, _ in faults), *result.problems]:
         problems.setdefault(p.node, p.message)
     nodes = {
         node_id: {
@@ -47,23 +48,20 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
         }
         for node_id in given.nodes
     }
-    listed = [
-        {"node": p.node, "edge": p.edge, "message": p.message, "fix": _fix(p, given, result) if at < FIXED else None}
-        for at, p in enumerate(result.problems)
-    ]
+    listed = [_answer(problem, fix) for problem, fix in faults]
+    listed += [_answer(p, fix_of(p, given, result) if at < FIXED else None) for at, p in enumerate(result.problems)]
     return {"nodes": nodes, **dataclasses.asdict(total(found.values())), "problems": listed}
 
 
 FIXED = 8  # problems for which fixes are computed: each takes a few milliseconds
 
 
-def _fix(problem: Problem, graph: Graph, result: CheckResult) -> dict[str, Any] | None:
-    fix = fix_of(problem, graph, result)
-    return (
-        None
-        if fix is None
-        else {k: v for k, v in dataclasses.asdict(fix).items() if v is not None or (k == "value" and fix.kind == "set")}
-    )
+def _answer(problem: Problem, fix: Fix | None) -> dict[str, Any]:
+    change = None
+    if fix is not None:
+        values = dataclasses.asdict(fix).items()
+        change = {k: v for k, v in values if v is not None or (k == "value" and fix.kind == "set")}
+    return {"node": problem.node, "edge": problem.edge, "message": problem.message, "fix": change}
 
 
 def code(graph: dict[str, Any]) -> dict[str, Any]:
@@ -113,10 +111,13 @@ def _newer(name: str, version: int) -> str:
 
 
 def encode(graph: dict[str, Any]) -> bytes:
-    """The bytes of a structure file from graph data. Raises ModelError."""
+    """The bytes of a structure file from graph data; a name or setting that no file holds is as its fix would have it.
+
+    Raises ModelError for data that is no graph.
+    """
     if graph.get("read_only"):  # only a part of such a file is shown
         raise ModelError(str(graph["read_only"]))
-    return structure.encode(Graph.from_dict(graph))
+    return structure.encode(partial_graph.read(graph)[0])
 
 
 def sample_code(
