@@ -22,6 +22,7 @@ from labdl.errors import ConfigError, message_of
 CONTROL = "control"
 LARGEST = 64 * 1024  # bytes of a command
 MOST_EPOCHS = 10**9
+LONGEST_PATH = 4096  # characters
 _AT_ONCE = 200  # commands read at a time, so that a folder full of files cannot block the recording
 _ABANDONED = 60.0  # seconds after which an unfinished file is attributed to a killed process
 _IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -64,6 +65,13 @@ def branching(value: Any) -> dict[str, Any] | None:
     return {key: _BRANCHING[key](given, f"branch: {key}") for key, given in value.items() if given is not None} or None
 
 
+def parameter_path(value: Any) -> str:
+    """Check the path of a parameter file from the folder of a run. Raises ConfigError."""
+    if not isinstance(value, str) or not value.endswith(".npz") or "\0" in value or len(value) > LONGEST_PATH:
+        raise ConfigError(f"save_to wants the path of an .npz file from the run's folder, received {_shorten(value)}")
+    return value
+
+
 def _no_value(value: Any) -> None:
     """Ignore the value of a command that takes none."""
 
@@ -89,6 +97,11 @@ COMMANDS = {
         "start a second run from the current state",
         "object, optional: `learning_rate`, `epochs` (total)",
         branching,
+    ),
+    "save_to": CommandType(
+        "write the parameters to this file from now on, because its model was renamed",
+        "path of an .npz file from the folder of the run",
+        parameter_path,
     ),
 }
 

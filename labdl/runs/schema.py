@@ -278,7 +278,7 @@ if TYPE_CHECKING:
     RunCommand = str
 else:
     RunCommand = TypeAliasType("RunCommand", Literal[tuple(COMMANDS)])
-CommandValue = TypeAliasType("CommandValue", float | BranchValue)
+CommandValue = TypeAliasType("CommandValue", float | str | BranchValue)
 AlertKind = TypeAliasType(
     "AlertKind",
     Literal["not_finite", "divergence", "no_progress", "chance_level", "overfitting", "plateau", "starvation"],
@@ -326,6 +326,7 @@ class StartEvent(_Event):
     history: dict[str, list[_MaybeNumber]] | None = Field(
         default=None, description="of a branch: metrics of the epochs before it, at most the last thousand"
     )
+    save_to: _Text | None = Field(default=None, description="file of the parameters, by its path from the folder")
     group: _Text | None = Field(default=None, description="name of the race or sweep to which the run belongs")
     params: dict[str, Any] | None = Field(default=None, description="values that a sweep tries in this run")
 

@@ -30,6 +30,7 @@ from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.server import onnx_conversion
 from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
 from labdl.lab.server.dataset_handlers import DATASET_ROUTES
+from labdl.lab.server.model_files import keep_together
 from labdl.lab.server.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
 from labdl.lab.server.run_handlers import RUN_ROUTES
 from labdl.lab.server.training_handlers import DataHandler, DatasetsHandler, TrainHandler
@@ -239,3 +240,4 @@ def _load_jupyter_server_extension(server):
     base = url_path_join(server.web_app.settings["base_url"], "labdl")
     server.web_app.add_handlers(".*$", [(url_path_join(base, route), handler) for route, handler in ROUTES.items()])
     server.contents_manager.register_pre_save_hook(keep_model_files_binary)
+    keep_together(server.contents_manager)

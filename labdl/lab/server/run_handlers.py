@@ -79,6 +79,8 @@ class RunControlHandler(LabDLHandler):
     async def post(self):
         asked = self.request_body(ControlRequest)
         folder = await self.run_folder(asked.path, sweeps=True)
+        if asked.command == "save_to":  # a page renames files with the contents manager, which sends it
+            raise RequestError(400, "save_to is sent by renaming the model.")
         try:
             identity = await self.compute(control.append, folder, asked.command, asked.value, asked.id)
         except OSError as error:

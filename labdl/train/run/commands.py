@@ -128,6 +128,13 @@ def _add_epochs(run: Run, more: int) -> Future:
     return future
 
 
+def _save_to(run: Run, path: str) -> Future:
+    future: Future = Future()
+    run._move_parameters(run.folder / path)
+    future.set_result(None)
+    return future
+
+
 _COMMANDS: dict[str, Callable[[Run, Any], Future]] = {
     "pause": lambda run, _: run._scheduler.pause(),
     "resume": lambda run, _: run._scheduler.resume(),
@@ -137,5 +144,6 @@ _COMMANDS: dict[str, Callable[[Run, Any], Future]] = {
     "learning_rate": lambda run, rate: run._request_learning_rate(rate),
     "add_epochs": _add_epochs,
     "branch": lambda run, changes: run._scheduler.submit(lambda: run._create_branch(**(changes or {}))),
+    "save_to": _save_to,
 }
 assert _COMMANDS.keys() == control.COMMANDS.keys()

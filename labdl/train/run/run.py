@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import os
 import secrets
 import threading
 import time
@@ -65,6 +66,7 @@ class Run(RecordedRun):
         assert trainer.loop is not None
         self._loop = trainer.loop
         self.save_to = None if save_to is None else Path(save_to)
+        self._saved: tuple[int, int] | None = None  # identity and time of the file after the last write
         self.history: dict[str, list[float]] = {}
         self.error: BaseException | None = None
         self._events = events
@@ -73,6 +75,8 @@ class Run(RecordedRun):
         self._stream = rng.shared
         self._requested_rate: float | None = None  # not yet in effect
         self._last_epoch_done = False  # no epochs can be added any more
+        if self.save_to is not None:
+            more = {**(more or {}), "save_to": branch.relative(self.save_to, self.folder)}
         self._logger = RunLogger(self.folder, trainer.context, more or {})
         self._commands = CommandHandler(self, self.folder, self._logger.queue_event)
         # the kernel needs this context for the output of the thread
@@ -338,6 +342,7 @@ class Run(RecordedRun):
             self.save_to.parent.mkdir(parents=True, exist_ok=True)
             with compute_lock:
                 save_parameters(self.model.state_dict(), self.save_to)
+                self._saved = _identity(self.save_to)
         except OSError as error:
             if last:
                 raise
@@ -346,6 +351,16 @@ class Run(RecordedRun):
                 f"{self.save_to} could not be written after this epoch ({why}): its former contents are intact, the "
                 "training continues and tries again after the next epoch"
             )
+
+    def _move_parameters(self, path: Path) -> None:
+        """Write the parameters to another file from now on; whoever sent the command has moved the file.
+
+        An epoch may have ended in between: what it wrote under the former name is moved too.
+        """
+        with compute_lock:
+            former, self.save_to = self.save_to, path
+            if former is not None and self._saved is not None and _identity(former) == self._saved:
+                os.replace(former, path)
 
     def _save_last_checkpoint(self) -> None:
         """Save a checkpoint of a stopped run at its last step, if it has checkpoints."""
@@ -366,3 +381,12 @@ class Run(RecordedRun):
     def __repr__(self) -> str:
         last = ", ".join(f"{k} {v[-1]:.4f}" for k, v in self.history.items() if v)
         return f"Run({self.id}: {self.status}{', ' if last else ''}{last})"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from others of its name; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns

@@ -195,9 +195,9 @@ export interface BranchValue {
   epochs?: number | null;
 }
 
-export type RunCommand = 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | 'learning_rate' | 'add_epochs' | 'branch';
+export type RunCommand = 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | 'learning_rate' | 'add_epochs' | 'branch' | 'save_to';
 
-export type CommandValue = number | BranchValue;
+export type CommandValue = number | string | BranchValue;
 
 export type AlertKind = 'not_finite' | 'divergence' | 'no_progress' | 'chance_level' | 'overfitting' | 'plateau' | 'starvation';
 
@@ -244,6 +244,8 @@ export interface StartEvent {
   parent?: Parent | null;
   /** of a branch: metrics of the epochs before it, at most the last thousand */
   history?: { [name: string]: (number | null)[] } | null;
+  /** file of the parameters, by its path from the folder */
+  save_to?: string | null;
   /** name of the race or sweep to which the run belongs */
   group?: string | null;
   /** values that a sweep tries in this run */
@@ -774,8 +776,8 @@ export const schemas: Schemas = {
       epochs: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] }
     }
   },
-  RunCommand: { type: 'string', enum: ['pause', 'resume', 'step', 'stop', 'checkpoint', 'learning_rate', 'add_epochs', 'branch'] },
-  CommandValue: { anyOf: [{ type: 'number' }, { $ref: 'BranchValue' }] },
+  RunCommand: { type: 'string', enum: ['pause', 'resume', 'step', 'stop', 'checkpoint', 'learning_rate', 'add_epochs', 'branch', 'save_to'] },
+  CommandValue: { anyOf: [{ type: 'number' }, { type: 'string' }, { $ref: 'BranchValue' }] },
   AlertKind: { type: 'string', enum: ['not_finite', 'divergence', 'no_progress', 'chance_level', 'overfitting', 'plateau', 'starvation'] },
   StartEvent: {
     type: 'object',
@@ -805,6 +807,7 @@ export const schemas: Schemas = {
       environment: { anyOf: [{ $ref: 'Environment' }, { type: 'null' }] },
       parent: { anyOf: [{ $ref: 'Parent' }, { type: 'null' }] },
       history: { anyOf: [{ type: 'object', values: { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'null' }] } } }, { type: 'null' }] },
+      save_to: { anyOf: [{ type: 'string' }, { type: 'null' }] },
       group: { anyOf: [{ type: 'string' }, { type: 'null' }] },
       params: { anyOf: [{ type: 'object' }, { type: 'null' }] }
     }

@@ -134,8 +134,8 @@ export interface FollowAnswer {
 /** A command for a run, checked by `labdl.runs.control`. */
 export interface ControlRequest {
   path: string;
-  command?: 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | 'learning_rate' | 'add_epochs' | 'branch';
-  value?: number | BranchValue;
+  command?: 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | 'learning_rate' | 'add_epochs' | 'branch' | 'save_to';
+  value?: number | string | BranchValue;
   id?: string;
 }
 
@@ -193,8 +193,8 @@ export interface SyncRequest {
 
 export interface CommandRequest {
   type: 'command';
-  command?: 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | 'learning_rate' | 'add_epochs' | 'branch';
-  value?: number | BranchValue;
+  command?: 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | 'learning_rate' | 'add_epochs' | 'branch' | 'save_to';
+  value?: number | string | BranchValue;
   id?: string;
   path?: string | null;
 }

@@ -201,3 +201,20 @@ def test_concurrent_pauses_and_resumes_lose_no_step(held, tmp_path):
     assert held.run.step == 200
     assert len(acknowledgements(held.run)) == 240
     assert {e["status"] for e in of_kind(held.run, "command")} == {"done", "refused"}
+
+
+def test_parameters_are_written_to_the_new_name_of_their_file(held, tmp_path):
+    held = held(tmp_path / "run", save_to=tmp_path / "net.npz")
+    run = held.run
+    identity = write_command(run, command="save_to", value="../other.npz")
+    assert acknowledgement(run, identity)["status"] == "done"
+    assert of_kind(run, "start")[0]["save_to"] == "../net.npz"
+    held.go()
+    run.wait(WAIT)
+    assert sorted(path.name for path in tmp_path.glob("*.npz")) == ["other.npz"]
+
+
+@pytest.mark.parametrize("value", ["other.txt", 3, None, "a\0.npz"])
+def test_only_parameter_files_are_written(value):
+    with pytest.raises(ConfigError, match=r"\.npz"):
+        control.check_command("save_to", value)

@@ -3,7 +3,7 @@
 import type { RunCommand } from '../store/source';
 
 const ICONS: Record<
-  Exclude<RunCommand, 'learning_rate' | 'add_epochs'>,
+  Exclude<RunCommand, 'learning_rate' | 'add_epochs' | 'save_to'>,
   string
 > = {
   pause: 'M4 3h3v10H4zM9 3h3v10H9z',

@@ -13,7 +13,8 @@ const ANSWERS: Record<RunCommand, readonly RunEvent['kind'][]> = {
   checkpoint: ['checkpoint', 'problem', 'end'],
   learning_rate: ['learning_rate', 'end'],
   add_epochs: ['epochs', 'end'],
-  branch: ['branch', 'problem', 'end']
+  branch: ['branch', 'problem', 'end'],
+  save_to: ['end']
 };
 
 interface PendingCommand {

@@ -8,7 +8,10 @@ export type * from '../../api/events';
 export type ValuedCommand = Extract<RunCommand, 'learning_rate' | 'add_epochs'>;
 
 /** Commands without a value. */
-export type PlainCommand = Exclude<RunCommand, ValuedCommand | 'branch'>;
+export type PlainCommand = Exclude<
+  RunCommand,
+  ValuedCommand | 'branch' | 'save_to'
+>;
 
 export type RunListener = (events: readonly RunEvent[], alive: boolean) => void;
 

@@ -152,7 +152,8 @@ export function commandWord(
     checkpoint: trans.__('Checkpoint'),
     learning_rate: trans.__('Learning rate'),
     add_epochs: trans.__('Add epochs'),
-    branch: trans.__('Branch')
+    branch: trans.__('Branch'),
+    save_to: trans.__('Save parameters to')
   };
   return words[command] ?? text(command, 50);
 }
