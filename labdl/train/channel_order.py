@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from labdl.errors import ConfigError
+from labdl.graph.analysis.hints import CHANNELS
 from labdl.nn.module import Module
 from labdl.spec import Spec
-
-_CHANNELS = (1, 3, 4)  # of pictures: gray, RGB, RGB with transparency
 
 
 def check_channel_order(model: Module, inputs: Any) -> None:
@@ -23,10 +22,10 @@ def check_channel_order(model: Module, inputs: Any) -> None:
     whose kernel would have as many channels as the pictures have rows. A model that was built before, or a layer with
     ``data_format="channels_last"``, is taken as it is.
     """
-    if not isinstance(inputs, np.ndarray) or inputs.ndim != 4 or inputs.shape[-1] not in _CHANNELS:
+    if not isinstance(inputs, np.ndarray) or inputs.ndim != 4 or inputs.shape[-1] not in CHANNELS:
         return
     _, height, width, channels = inputs.shape
-    if min(height, width) <= max(_CHANNELS):
+    if min(height, width) <= max(CHANNELS):
         return
     convolution = _first_convolution(model, inputs)
     if convolution is None:

@@ -14,6 +14,7 @@ from labdl.graph.analysis.check import Problem
 from labdl.graph.analysis.check import check as check_graph
 from labdl.graph.analysis.cost import Cost, costs, total
 from labdl.graph.analysis.fixes import Fix, fix_of
+from labdl.graph.analysis.hints import hints
 from labdl.graph.graph import Graph, Node
 from labdl.lab.editor import partial_graph
 from labdl.lab.training.options import choices
@@ -50,7 +51,8 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
     }
     listed = [_answer(problem, fix) for problem, fix in faults]
     listed += [_answer(p, fix_of(p, given, result) if at < FIXED else None) for at, p in enumerate(result.problems)]
-    return {"nodes": nodes, **dataclasses.asdict(total(found.values())), "problems": listed}
+    hinted = [_answer(Problem(hint.message, hint.node), hint.fix) for hint in hints(given, result)]
+    return {"nodes": nodes, **dataclasses.asdict(total(found.values())), "problems": listed, "hints": hinted}
 
 
 FIXED = 8  # problems for which fixes are computed: each takes a few milliseconds

@@ -89,3 +89,4 @@ class Problem(Answer):
 class CheckResult(Costs):
     nodes: dict[str, NodeCheck]
     problems: list[Problem]
+    hints: list[Problem] = Field([], description="What works, but is seldom meant.")

@@ -85,4 +85,6 @@ export interface CheckResult {
   memory: number;
   nodes: { [name: string]: NodeCheck };
   problems: Problem[];
+  /** What works, but is seldom meant. */
+  hints?: Problem[];
 }

@@ -48,6 +48,7 @@ import { StatusItem } from './StatusItem';
 import { Toolbar } from './Toolbar';
 import { Translator } from '../ui/translator';
 import { useActions } from './useActions';
+import { useNotice } from './useNotice';
 import { usePanes } from './usePanes';
 import { useKeptFocus } from './useKeptFocus';
 import { useHealth } from './health/useHealth';
@@ -126,7 +127,7 @@ function EditorBody({
   useEffect(() => keepCodePane(name, code), [name, code]);
   const [panes, setPane] = usePanes(editor, code.isOpen);
   const [askedCode, askCode] = useState(0);
-  const [notice, say] = useNotice();
+  const [notice, say] = useNotice(document);
   const canvas = useRef<HTMLDivElement>(null);
   useKeptFocus(editor, canvas);
   const [hasSheet, showSheet] = useState(false);
@@ -386,16 +387,4 @@ function focusName(
   );
   field?.focus();
   field?.select();
-}
-
-const NOTICE_TIME = 5000;
-
-/** A message in the status bar that disappears after a few seconds. */
-function useNotice(): [string, (notice: string) => void] {
-  const [notice, setNotice] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setNotice(''), NOTICE_TIME);
-    return () => clearTimeout(timer);
-  }, [notice]);
-  return [notice, setNotice];
 }

@@ -35,6 +35,7 @@ const PATHS = {
   kernel:
     'M7 7h10v10H7zM10 3v4M14 3v4M10 17v4M14 17v4M3 10h4M3 14h4M17 10h4M17 14h4',
   wrench: 'M14 6.5a4 4 0 0 0-5 5L4 16.5V20h3.5l5-5a4 4 0 0 0 5-5L15 12l-3-3z',
+  info: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 11v6M12 7v.5',
   warning: 'M12 4 2.5 20h19zM12 10v5M12 17.5v.5'
 };
 

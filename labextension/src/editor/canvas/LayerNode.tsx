@@ -22,6 +22,7 @@ export const LayerNode = memo(function LayerNode({
 }: NodeProps<LayerFlowNode>) {
   const { checks, hueOf, trans } = useEditorContext();
   const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
+  const hint = useSyncExternalStore(checks.subscribe, () => checks.hint(id));
   const { node, schema, ports, sharedWith, title } = data;
 
   useMeasuredPorts(id, ports);
@@ -73,6 +74,12 @@ export const LayerNode = memo(function LayerNode({
         <div className="labdl-node-problem" role="note">
           <Icon name="warning" />
           <span>{problem}</span>
+        </div>
+      )}
+      {hint && !problem && (
+        <div className="labdl-node-hint" role="note">
+          <Icon name="info" />
+          <span>{hint}</span>
         </div>
       )}
       <Activation id={id} />

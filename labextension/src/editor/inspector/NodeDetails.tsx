@@ -33,7 +33,11 @@ export function NodeDetails(props: NodeDetailsProps) {
   const { actions, document, graph, id, schema } = props;
   const { checks, hueOf, trans } = useEditorContext();
   const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
-  const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  const { problems, hints } = useSyncExternalStore(
+    checks.subscribe,
+    checks.state
+  );
+  const hint = hints.find(({ node: at }) => at === id);
   const fix = problems.find(problem => problem.node === id)?.fix ?? null;
   const node = graph.nodes[id];
   // A node that shares a layer shows the settings of its owner.
@@ -66,6 +70,15 @@ export function NodeDetails(props: NodeDetailsProps) {
         </p>
       )}
       <FixButton actions={actions} graph={graph} fix={fix} />
+      {hint && !check?.problem && (
+        <>
+          <p className="labdl-inspector-hint">
+            <Icon name="info" />
+            <span>{hint.message}</span>
+          </p>
+          <FixButton actions={actions} graph={graph} fix={hint.fix} />
+        </>
+      )}
       <NameField
         key={`name ${id}`}
         id={NODE_NAME_ID}

@@ -12,6 +12,8 @@ export interface CheckState {
   /** Costs of the whole model; null before the first result. */
   total: Costs | null;
   problems: Problem[];
+  /** What works, but is seldom meant. */
+  hints: Problem[];
 }
 
 export class CheckStore {
@@ -20,6 +22,11 @@ export class CheckStore {
   /** Result for one node; the same object while it is equal. */
   node(id: string): NodeCheck | undefined {
     return this._nodes.get(id);
+  }
+
+  /** Hint at one node. */
+  hint(id: string): string | undefined {
+    return this._state.hints.find(hint => hint.node === id)?.message;
   }
 
   /** The cost that layers show on the canvas. */
@@ -56,6 +63,7 @@ export class CheckStore {
     }
     this._nodes = nodes;
     const old = this._state.problems;
+    const { hints = [] } = result;
     this._set({
       phase: 'done',
       message: '',
@@ -64,7 +72,8 @@ export class CheckStore {
         operations: result.operations,
         memory: result.memory
       },
-      problems: sameJson(old, result.problems) ? old : result.problems
+      problems: sameJson(old, result.problems) ? old : result.problems,
+      hints: sameJson(this._state.hints, hints) ? this._state.hints : hints
     });
   }
 
@@ -80,6 +89,7 @@ export class CheckStore {
     phase: 'waiting',
     message: '',
     total: null,
-    problems: []
+    problems: [],
+    hints: []
   };
 }
