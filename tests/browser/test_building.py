@@ -57,6 +57,24 @@ def test_quick_menu_insertion_and_favorites(page, lab, place):
     page.keyboard.press("Enter")
     expect(edges).to_have_count(2)
 
+    # a name that cannot be stays in its field with the reason, and a valid one is offered; others are of any language
+    graph.node("linear").click()
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    for wrong, reason in (("class", "keyword"), ("my layer", "letters, digits and _"), ("relu", "already named relu")):
+        name.fill(wrong)
+        name.press("Tab")
+        expect(name).to_have_value(wrong)
+        expect(page.locator("#labdl-name-error")).to_contain_text(reason)
+    expect(graph.node("linear")).to_be_visible()
+    page.get_by_role("button", name="Use “relu_1”").click()
+    expect(name).to_have_value("relu_1")
+    name.fill("卷积层")
+    name.press("Enter")
+    expect(graph.node("卷积层").locator(".labdl-node-shape")).to_contain_text("?")
+    expect(page.locator(".labdl-status-problems")).to_have_text("No problems")
+    name.fill("linear")
+    name.press("Enter")
+
     # favorites and what was used last come first, also after a reload
     palette = page.locator(".labdl-palette")
     item = palette.locator(".labdl-palette-row", has=page.locator("[data-layer=ReLU]"))

@@ -185,8 +185,19 @@ def test_build_train_and_open_elsewhere(page, lab, full_breadth):
     panel.get_by_role("textbox", name="Epochs").fill("5000")
     panel.get_by_role("button", name="Train", exact=True).click()
     expect(dashboard).to_have_attribute("data-status", "running", timeout=60_000)
+
+    # a renamed model takes its parameters along, and the training writes to their new name
+    page.locator(".jp-DirListing-item", has_text="digits.labdl").click()
+    page.keyboard.press("F2")
+    page.locator(".jp-DirListing-editor").fill("shapes.labdl")
+    page.keyboard.press("Enter")
+    expect(page.locator(".jp-DirListing-item", has_text="shapes.npz")).to_be_visible()
+    expect(page.locator(".jp-DirListing-item", has_text="digits.npz")).to_have_count(0)
+    renamed = (lab.folder / "shapes.npz").stat().st_mtime_ns
     dashboard.get_by_role("button", name="Stop").click()
     expect(dashboard).to_have_attribute("data-status", "stopped", timeout=60_000)
+    assert (lab.folder / "shapes.npz").stat().st_mtime_ns > renamed
+    assert not (lab.folder / "digits.npz").exists()
 
 
 PREDICT = """

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from labdl import nn
 from labdl.errors import ConfigError, suggest_name
-from labdl.graph.parsing.grammar import refuse
+from labdl.graph.codegen.calls import Names
+from labdl.graph.parsing.functional import FunctionCalls
+from labdl.graph.parsing.grammar import is_name, refuse
 from labdl.interop import names
 from labdl.interop.names import Reading
 from labdl.nn import foreign
@@ -60,6 +62,9 @@ class _Reader(ast.NodeTransformer):
         self.paths: dict[str, str] = {}  # what an imported name stands for, such as "torch.nn"
         self.constructors: Constructors = {}
         self.models: set[str] = set()  # variables with models of Keras
+        self.names: Names | None = None  # attributes of the class that is being read
+        self.added: list[ast.stmt] = []  # layers that it holds for functions of its forward
+        self.functions = FunctionCalls(self._layer_of, self._add_layer)
 
     # -- statements
 
@@ -99,6 +104,19 @@ class _Reader(ast.NodeTransformer):
                     return None
         return statement
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        held = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and is_name(part.value, "self")}
+        self.names, self.added = Names(*held), []
+        self.generic_visit(node)
+        if self.added:
+            begin = next((f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
+            if begin is None:
+                begin = ast.FunctionDef("__init__", _self_alone(), ast.parse("super().__init__()").body, [])
+                node.body.insert(0, ast.copy_location(begin, node))
+            begin.body += self.added
+        self.names, self.added = None, []
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if node.name in _FORWARD:
             node.name = "forward"
@@ -124,6 +142,10 @@ class _Reader(ast.NodeTransformer):
         if function in _FUNCTIONS and len(node.args) == 1 and not node.keywords:
             operator = ast.Attribute(ast.Name("ops", ast.Load()), function, ast.Load())
             return ast.copy_location(ast.Call(operator, [self.visit(node.args[0])], []), node)
+        rewritten = self.functions.rewrite(node, self._path(node.func))
+        if rewritten is not None:
+            is_inner = rewritten is getattr(node.func, "value", None)  # of a method that changes nothing
+            return self.visit(rewritten) if is_inner else self._visit_parts(rewritten)  # type: ignore[arg-type]
         kind = self._class(node.func)
         if _CONTAINERS.get(kind or "") == "Sequential":
             node.args = [self._value(item) for item in self._items(node.args) if not self._is_input(item)]
@@ -170,6 +192,32 @@ class _Reader(ast.NodeTransformer):
             refuse(node, foreign.describe(reading))
         self.constructors[name] = functools.partial(_create, reading)
         return ast.copy_location(_of_nn(name), node)
+
+    def _visit_parts(self, call: ast.Call) -> ast.AST:
+        """Visit the arguments of a call whose function is LabDL's already."""
+        call.args = [self.visit(argument) for argument in call.args]
+        for keyword in call.keywords:
+            keyword.value = self.visit(keyword.value)
+        return call
+
+    def _layer_of(self, kind: str) -> ast.expr:
+        framework = str(self.framework)
+        entry = names.classes(framework).get(kind)
+        own = entry is None or not entry.equal
+        self.constructors[kind] = (
+            getattr(nn, kind) if own else functools.partial(_create, Reading(framework, kind, entry))
+        )  # type: ignore[arg-type]
+        return _of_nn(kind)
+
+    def _add_layer(self, name: str, call: ast.Call) -> ast.expr:
+        """The layer as an attribute of the class; the constructor itself where there is no class."""
+        call = self._visit_parts(call)  # type: ignore[assignment]
+        if self.names is None:
+            return call
+        word = self.names.new(name)
+        held = ast.Attribute(ast.Name("self", ast.Load()), word, ast.Store())
+        self.added.append(ast.copy_location(ast.Assign([held], call), call))
+        return ast.Attribute(ast.Name("self", ast.Load()), word, ast.Load())
 
     # -- parts
 
@@ -220,6 +268,10 @@ def _change(reading: Reading, *args, **kwargs):
     except ConfigError as error:
         raise ConfigError(f"{reading}: {error}") from None
     return getattr(nn, name)(**settings)
+
+
+def _self_alone() -> ast.arguments:
+    return ast.arguments([], [ast.arg("self")], None, [], [], None, [])
 
 
 def _of_nn(name: str) -> ast.Attribute:

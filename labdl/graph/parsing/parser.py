@@ -19,6 +19,7 @@ from labdl.graph.parsing import foreign, limits
 from labdl.graph.parsing.attributes import AttributeTransformer
 from labdl.graph.parsing.grammar import BUILT_IN, Grammar, ReadingError
 from labdl.graph.parsing.snippets import PIECE, as_class
+from labdl.graph.parsing.unrolling import Unroller
 from labdl.graph.tracing.optional import mark_optional
 from labdl.graph.tracing.partial import Draft
 from labdl.graph.tracing.recorder import Symbol
@@ -104,7 +105,7 @@ def _read(
 
 
 def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str], int], Graph], form) -> Graph:
-    tree, constructors = foreign.to_labdl(AttributeTransformer().visit(tree))
+    tree, constructors = foreign.to_labdl(Unroller().visit(AttributeTransformer().visit(tree)))
     form = form or (as_class if constructors else None)
     if form is not None and not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
         tree = form(tree)
