@@ -68,7 +68,7 @@ def test_python_both_ways(page):
     # to a notebook: a new one, as none is open
     code.get_by_role("button", name="Send the code to a notebook").click()
     cell = page.locator(".jp-Notebook .jp-CodeCell").first
-    expect(cell).to_contain_text("class ModelModel(nn.Module):", timeout=60_000)
+    expect(cell).to_contain_text("class Model(nn.Module):", timeout=60_000)
 
 
 @pytest.mark.sample(False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from labdl.graph.codegen.calls import Names
 from labdl.graph.codegen.classes import Marks, ModuleWriter
@@ -11,8 +12,12 @@ from labdl.graph.graph import Graph
 
 
 def class_name(name: str) -> str:
-    words = "".join(w[:1].upper() + w[1:] for w in re.findall(r"[A-Za-z0-9]+", name)).lstrip("0123456789")
-    return f"{words}Model" if words in ("Model", "None", "True", "False") else words or "Model"
+    """The name of a model as the name of its class; words of any language stay."""
+    parts = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", name))
+    words = "".join(w[:1].upper() + w[1:] for w in parts).lstrip("0123456789")
+    if not words.isidentifier():
+        words = "".join(c for c in words if c.isidentifier())
+    return f"{words}Model" if words in ("None", "True", "False") else words or "Model"
 
 
 def to_python(graph: Graph, *, sequential: bool = False) -> str:

@@ -70,7 +70,7 @@ class _ModelFiles:
             except Exception:
                 await ensure_async(self._rename(new_path, old_path))
                 raise
-        self._tell_runs(self._place(old), self._place(new))
+        self._notify_runs(self._place(old), self._place(new))
         return None
 
     async def delete(self, path: str) -> None:
@@ -99,7 +99,7 @@ class _ModelFiles:
     def _place(self, path: str) -> Path:
         return Path(self._contents.root_dir, *path.split("/"))
 
-    def _tell_runs(self, old: Path, new: Path) -> None:
+    def _notify_runs(self, old: Path, new: Path) -> None:
         """Tell the trainings that write a parameter file its new name."""
         for folder in [*self._moved, *_folders(old.parent / _RUNS)]:
             try:

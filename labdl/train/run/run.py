@@ -384,7 +384,7 @@ class Run(RecordedRun):
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from others of its name; None if there is none."""
+    """Inode and time of a file, which differ from those of others under its name; None for a missing file."""
     try:
         status = path.stat()
     except OSError:

@@ -62,3 +62,21 @@ def test_layers_of_a_module_keep_their_names_of_any_language():
     graph = labdl.trace(Net(), (None, 4))
     assert [node.name for node in graph.nodes.values()] == ["input", "卷积层", "é"]
     assert Graph.from_python(graph.to_python(), (None, 4)).to_python() == graph.to_python()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("model", "Model"),
+        ("my net", "MyNet"),
+        ("数字识别", "数字识别"),
+        ("None", "NoneModel"),
+        ("3", "Model"),
+        ("😀", "Model"),
+    ],
+)
+def test_the_class_of_a_model_has_its_name(name, expected):
+    graph = Graph({"i": Node("Input", "input", {"shape": (None, 4)})}, name=name)
+    source = graph.to_python()
+    assert f"class {expected}(nn.Module):" in source
+    assert Graph.from_python(source, (None, 4)).name == expected

@@ -11,6 +11,7 @@ import {
 } from './map-entries';
 import { LockStore } from './lock';
 import { EdgeData, GraphData, Json, NodeData, Position } from './graph-data';
+import { bridgesOf } from './bridging';
 import { nameOfType, newId, uniquePath } from './naming';
 import { isBlock } from './paths';
 import { Reader } from './document-reader';
@@ -99,12 +100,15 @@ export class GraphDocument {
     return ids;
   }
 
-  /** Removes nodes with their edges, further edges, and notes, by id. */
+  /** Removes nodes with their edges, further edges, and notes, by id; a gap in a chain is closed. */
   remove(nodes: Iterable<string>, edges: Iterable<string> = []): void {
     const gone = new Set(nodes);
+    const cut = new Set(edges);
     this._transact(() => {
       this._storePositions();
-      for (const id of edges) {
+      const bridges = bridgesOf(this.snapshot(), gone, cut);
+      this._replaceEdges(bridges.replaced, bridges.edges);
+      for (const id of cut) {
         this._edges.delete(id);
       }
       for (const [id, edge] of Object.entries(this.snapshot().edges)) {
