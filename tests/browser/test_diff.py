@@ -68,7 +68,7 @@ def test_what_was_changed_since_it_was_saved(page, lab):
     expect(changes).to_have_text(["convkernel_size: 3 → 5", "reluremoved"])
     expect(side(page, "old").locator(".labdl-diff-strip")).to_have_text(["kernel_size: 3 → 5", "removed"])
     expect(side(page, "new").locator(".labdl-diff-strip")).to_have_text(["kernel_size: 3 → 5"])
-    expect(page.locator(".labdl-diff-totals")).to_contain_text("2.6 k → 104")
+    expect(page.locator(".labdl-diff-totals")).to_contain_text("2.6 k → 2.7 k")
     expect(side(page, "old").locator(".labdl-diff-edge.labdl-diff-removed")).to_have_count(2)
     # the same layers stand at the same places
     assert place(page, "old", "head") == place(page, "new", "head")

@@ -12,7 +12,8 @@ from labdl.errors import ModelError
 from labdl.graph.analysis.check import Problem
 from labdl.graph.analysis.fixes import Fix
 from labdl.graph.graph import Graph
-from labdl.graph.names import UnusedNames, fault_of, valid_path
+from labdl.graph.names import UnusedNames
+from labdl.nn.names import fault_of, valid_path
 
 
 def read(data: Mapping[str, Any]) -> tuple[Graph, list[tuple[Problem, Fix | None]]]:
