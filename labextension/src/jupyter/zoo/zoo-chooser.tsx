@@ -69,6 +69,7 @@ function Chooser({ models, trans, onChange, onOpen }: ChooserProps) {
     shown.findIndex(model => model.name === name)
   );
   const model = shown[active] as ZooModel | undefined;
+  const noMatch = trans.__('No model matches “%1”.', query.trim());
   const optionId = (at: number) => `${id}option-${at}`;
 
   React.useEffect(
@@ -94,6 +95,7 @@ function Chooser({ models, trans, onChange, onOpen }: ChooserProps) {
     <>
       <div className="labdl-ZooChooser-list">
         <input
+          ref={input => input?.setCustomValidity(model ? '' : noMatch)}
           className={`jp-mod-styled ${model ? '' : 'jp-mod-error'}`}
           type="text"
           role="combobox"
@@ -147,11 +149,7 @@ function Chooser({ models, trans, onChange, onOpen }: ChooserProps) {
             </li>
           ))}
         </ul>
-        {!model && (
-          <p role="status">
-            {trans.__('No model matches “%1”.', query.trim())}
-          </p>
-        )}
+        {!model && <p role="status">{noMatch}</p>}
       </div>
       <div className="labdl-ZooChooser-about" aria-live="polite">
         {model && (

@@ -53,6 +53,8 @@ export function ZooSettingsForm(
           <label key={name} htmlFor={`${id}${name}`}>
             <span title={name}>{param.title ?? name}</span>
             <input
+              // JupyterLab 4.4 asks the browser alone whether a field is valid
+              ref={input => input?.setCustomValidity(error ?? '')}
               id={`${id}${name}`}
               className={`jp-mod-styled ${error ? 'jp-mod-error' : ''}`}
               type="text"
