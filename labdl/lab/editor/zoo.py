@@ -10,7 +10,7 @@ from labdl.models import zoo
 
 
 def models_list() -> dict[str, Any]:
-    """List the models of the zoo, in the order of their families, without building any."""
+    """List the models of the zoo, sorted by task, those of a family together, without building any."""
     return {
         "models": [
             {
@@ -21,7 +21,7 @@ def models_list() -> dict[str, Any]:
                 "parameters": m.parameters,
                 "schema": m.schema(),
             }
-            for m in zoo.ZOO.values()
+            for m in sorted(zoo.ZOO.values(), key=lambda m: m.task)
         ]
     }
 

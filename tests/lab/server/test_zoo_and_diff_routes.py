@@ -22,7 +22,9 @@ def line(size, name="net"):
 
 def test_the_list_has_every_model_with_its_form():
     listed = json.loads(json.dumps(zoo.models_list()))["models"]
-    assert [model["name"] for model in listed] == list(ZOO)
+    assert {model["name"] for model in listed} == ZOO.keys()
+    tasks = [model["task"] for model in listed]
+    assert tasks == sorted(tasks)
     resnet = next(model for model in listed if model["name"] == "resnet50")
     assert resnet["parameters"] == 25_557_032
     assert resnet["schema"]["properties"]["classes"]["default"] == 1000
