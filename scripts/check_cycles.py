@@ -34,7 +34,10 @@ ALLOWED: dict[Edge, str] = {
     ("labdl.nn.module", "labdl.nn.native"): _METHOD,  # Module.to_native
     ("labdl.nn.module", "labdl.nn.head"): _METHOD,  # Module.replace_head
     ("labdl.nn.module", "labdl.graph.fusion"): _METHOD,  # Module.fuse
-    ("labdl.nn.index_limits", "labdl.graph.tracing.trace"): "a call looks for the inputs of a model that go into a table",
+    (
+        "labdl.nn.index_limits",
+        "labdl.graph.tracing.trace",
+    ): "a call looks for the inputs of a model that go into a table",
     ("labdl.nn.build", "labdl.nn.module"): "Module.build is in a file of its own and looks for modules in lists",
     ("labdl.nn.build", "labdl.nn.native"): "a wrapped native module is built as it is",
     ("labdl.runs.reading.record", "labdl.runs.exports.plotly_figure"): _METHOD,  # Record.figure

@@ -14,6 +14,7 @@ from labdl.graph.graph import PARAMETER, Edge, Graph, Node
 from labdl.graph.module import GraphModule
 from labdl.graph.tracing.trace import trace
 from labdl.nn import build
+from labdl.nn.blocks import ConvNormAct
 from labdl.nn.module import Module
 from labdl.spec import Spec
 
@@ -32,16 +33,16 @@ def fuse(model: Module) -> Module:
     nodes = dict(graph.nodes)
     for node_id, norm_id in _pairs(graph, fused):
         node, output = graph.nodes[node_id], specs[node_id]["output"]
-        layer = fused.get_module(node.name)
+        layer: Any = fused.get_module(node.name)
         settings: dict[str, Any] = {"use_bias": True}
-        if isinstance(layer, nn.ConvNormAct):
+        if isinstance(layer, ConvNormAct):
             if any(_has_hooks(part) for part in layer.modules()):
                 continue
             settings["normalization"] = None
             state = {f"conv/{key}": value for key, value in _fold(layer.conv, layer.norm).items()}
         else:
             path = graph.nodes[norm_id].name
-            norm = fused.get_module(path)
+            norm: Any = fused.get_module(path)
             if not _can_fold(layer, norm, output):
                 continue
             state = _fold(layer, norm)
@@ -86,7 +87,7 @@ def _pairs(graph: Graph, model: Module) -> Iterator[tuple[str, str]]:
                 yield node_id, target
 
 
-def _can_fold(layer: Module, norm: Module, output: Spec) -> bool:
+def _can_fold(layer: Any, norm: Any, output: Spec) -> bool:
     """Whether the normalization is of the channels of this layer's output, and its kernel is a plain parameter."""
     if getattr(layer, "weight_norm", None) is not None or getattr(layer, "spectral_norm", None) is not None:
         return False
@@ -102,7 +103,7 @@ def _has_hooks(layer: Module) -> bool:
     return "forward" in layer.__dict__
 
 
-def _fold(layer: Module, norm: Module) -> dict[str, np.ndarray]:
+def _fold(layer: Any, norm: Any) -> dict[str, np.ndarray]:
     """Kernel and bias of a layer that computes what this layer and the normalization after it compute."""
     kernel, bias = (_values(layer, key) for key in ("kernel", "bias"))
     mean, variance, gamma, beta = (_values(norm, key) for key in ("moving_mean", "moving_variance", "gamma", "beta"))
@@ -114,7 +115,7 @@ def _fold(layer: Module, norm: Module) -> dict[str, np.ndarray]:
     return {"kernel:0": kernel * factors, "bias:0": shift}
 
 
-def _values(layer: Module, key: str) -> np.ndarray | None:
+def _values(layer: Module, key: str) -> Any:
     return layer.state_dict()[f"{key}:0"].astype("float64") if key in layer._parameters else None
 
 

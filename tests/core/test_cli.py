@@ -282,6 +282,7 @@ def test_the_models_of_the_zoo(capsys):
     status, out, err = run(capsys, "models", "--task", "translation")
     assert (status, err) == (0, "")
     assert [line.split()[:2] for line in out.splitlines()] == [
+        ["mbart_large", "610,851,840"],
         ["transformer_base", "63,084,544"],
         ["transformer_big", "214,249,472"],
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,11 +43,12 @@ class AnchorHead(nn.Module):
         raw = []
         for convolution, x in zip(self.convolutions, maps, strict=True):
             y = convolution(x)
-            y = ops.reshape_with([y], ((0, 0), count, convolution.out_channels // count, (0, 2), (0, 3)))
+            y = ops.reshape_with([y], ((0, 0), count, y.shape[1] // count, (0, 2), (0, 3)))
             raw.append(ops.permute_dims(y, (0, 1, 3, 4, 2)))
         if only_raw(self, maps[0]):
             return tuple(raw)
-        boxes = [self._decode(y, self.anchors[at], self.strides[at]) for at, y in enumerate(raw)]
+        anchors: Any = self.anchors
+        boxes = [self._decode(y, anchors[at], self.strides[at]) for at, y in enumerate(raw)]
         return *raw, ops.concat(boxes, axis=1)
 
     def _decode(self, raw, anchors, stride: int):

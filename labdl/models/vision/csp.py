@@ -10,9 +10,7 @@ from labdl.interop.public_weights import WeightMapping
 from labdl.models.vision.conv_norm import conv_norm_names
 
 
-def convolution(
-    channels: int, kernel_size: int = 1, stride: int = 1, *, activation: str | None = "silu"
-) -> nn.ConvNormAct:
+def convolution(channels: int, kernel_size: int = 1, stride: int = 1, *, activation: str | None = "silu") -> nn.Module:
     """A convolution without bias, batch normalization with epsilon 1e-3 and momentum 0.03, and SiLU or another function.
 
     The padding keeps the size at stride 1. All YOLO families from version 5 on are made of it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -135,7 +135,7 @@ class HighResolutionTrunk(nn.Module):
         maps = (self.bottlenecks(x),)
         for transition, stage in zip(self.transitions, self.stages, strict=True):
             maps = transition(*maps)
-            for module in stage:
+            for module in cast(nn.ModuleList, stage):
                 maps = module(*maps)
         return maps
 
@@ -178,7 +178,7 @@ class HRNet(nn.Module):
         return y if self.head is None else self.head(y)
 
 
-def _conv_norm_relu(channels: int, kernel_size: int, stride: int = 1) -> nn.ConvNormAct:
+def _conv_norm_relu(channels: int, kernel_size: int, stride: int = 1) -> nn.Module:
     return nn.ConvNormAct(channels, kernel_size=kernel_size, stride=stride, use_bias=True, kernel_init=_HE)
 
 

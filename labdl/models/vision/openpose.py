@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class OpenPose(nn.Module):
         for at, stage in enumerate(self.features):
             if at:
                 x = self.pool(x)
-            for layer in stage:
+            for layer in cast(nn.ModuleList, stage):
                 x = ops.relu(layer(x))
         for layer in self.reduction:
             x = ops.relu(layer(x))
