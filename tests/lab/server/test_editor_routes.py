@@ -281,7 +281,8 @@ async def test_a_sweep_takes_commands_in_its_own_folder(labdl_fetch, run):
     [
         (
             {"command": "explode"},
-            "command wants one of pause, resume, step, stop, checkpoint, learning_rate, add_epochs, branch, save_to, received 'explode'",
+            "command wants one of pause, resume, step, stop, checkpoint, learning_rate, add_epochs, branch, "
+            "save_to, received 'explode'",
         ),
         ({"command": ["stop"]}, "command wants one of pause, .*, received \\['stop'\\]"),
         ({}, "command wants one of pause, .*, received None"),
