@@ -53,8 +53,8 @@ class Declaration:
             self._model(**values)
             for name, value in values.items():
                 if _has_nan(value) and ANY_FLOAT not in getattr(self.annotations[name], "__metadata__", ()):
-                    wanted = describe(self.annotations[name])
-                    raise ConfigError(f"{self.title}: {name} wants {wanted}, received {value!r:.200}")
+                    expectation = describe(self.annotations[name])
+                    raise ConfigError(f"{self.title}: {name} wants {expectation}, received {value!r:.200}")
         except pydantic.ValidationError as error:
             first = error.errors()[0]
             name = str(first["loc"][0])
@@ -64,8 +64,8 @@ class Declaration:
             cause = first.get("ctx", {}).get("error")
             if isinstance(cause, ConfigError):  # a type with its own check
                 raise ConfigError(f"{self.title}: {name}: {cause}") from None
-            wanted = describe(self.annotations[name])
-            raise ConfigError(f"{self.title}: {name} wants {wanted}, received {values.get(name)!r:.200}") from None
+            expectation = describe(self.annotations[name])
+            raise ConfigError(f"{self.title}: {name} wants {expectation}, received {values.get(name)!r:.200}") from None
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema for forms."""

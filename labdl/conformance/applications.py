@@ -26,20 +26,21 @@ def _train(model, data, **config) -> None:
 def _try_classifier(model, x: np.ndarray) -> None:
     """Train, and compare the predicted classes with the same weights on NumPy."""
     _train(model, (x, np.arange(len(x)) % 2))
-    found = standard.infer_samples(
+    predictions = standard.infer_samples(
         standard.construct_inference(model, {"postproc": lambda output: int(output.argmax())}), list(x)
     )
     reference = model.to("numpy").eval()
     holds(
-        found == [int(n) for n in array(reference(x)).argmax(1)], "the classes are those of the same weights on NumPy"
+        predictions == [int(n) for n in array(reference(x)).argmax(1)],
+        "the classes are those of the same weights on NumPy",
     )
 
 
 def _infer_as_numpy(model, x: np.ndarray) -> None:
     """Compare inference with the same weights on NumPy."""
-    found = standard.infer_samples(standard.construct_inference(model, {}), list(x))
+    predictions = standard.infer_samples(standard.construct_inference(model, {}), list(x))
     reference = array(model.to("numpy").eval()(x))
-    close(np.stack([array(output) for output in found]), reference, rtol=1e-3, atol=1e-4)
+    close(np.stack([array(output) for output in predictions]), reference, rtol=1e-3, atol=1e-4)
 
 
 @row("6.3.1 a)", "Classification of images", "a small ResNet: four steps, then classes")

@@ -33,7 +33,7 @@ _MODELS = [
     (_SECOND, "text classification", "TextCNN, XLNet"),
     (_SECOND, "text classification and translation", "T5"),
     (_SECOND, "translation", "ByteNet"),
-    (_DRAFT, "translation", "Transformer=TranslationTransformer, mBART"),
+    (_DRAFT, "translation", "Transformer=TranslationTransformer, mBART=mBART_large"),
     (_DRAFT, "text generation", "GPT=GPT/GPT2, BART"),
     (_THIRD, "speech recognition", "Conformer, RNNT"),
     (_THIRD, "speech synthesis", "WaveNet"),

@@ -99,11 +99,14 @@ def _encode(columns: dict[str, np.ndarray], features: Features, train: np.ndarra
     from labdl.data import transforms as T  # it imports this package
 
     if encode == "one_hot":
-        coder = T.OneHotEncode(features.categories, handle_unknown="ignore").fit(_rows(columns, train))
-        return [coder(columns)[name] for name in features.categories]
+        indicators = T.OneHotEncode(features.categories, handle_unknown="ignore").fit(_rows(columns, train))(columns)
+        return [indicators[name] for name in features.categories]
     coder = T.OrdinalEncode(features.categories, handle_unknown="use_encoded_value").fit(_rows(columns, train))
-    found = [coder(columns)[name] for name in features.categories]
-    return [np.where(codes < 0, codes[train].max() + 1, codes).astype("float32")[:, None] for codes in found]
+    codes = coder(columns)
+    return [
+        np.where(codes[name] < 0, codes[name][train].max() + 1, codes[name]).astype("float32")[:, None]
+        for name in features.categories
+    ]
 
 
 def _rows(columns: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:

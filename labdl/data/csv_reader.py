@@ -97,9 +97,9 @@ class Table:
 
     def _refuse(self, at: int, row: int, advice: str) -> NoReturn:
         what = f"{self.texts[at][row]!r:.40}" if self.texts[at][row] else "nothing"
-        wanted = "a text" if self.is_text(at) and self.texts[at][row] in MISSING else "a number"
+        kind = "a text" if self.is_text(at) and self.texts[at][row] in MISSING else "a number"
         raise FileFormatError(
-            f"{self.name}: the column {self.columns[at]!r:.60} has {what} in line {self.line_number(row)}, {wanted} is wanted: "
+            f"{self.name}: the column {self.columns[at]!r:.60} has {what} in line {self.line_number(row)}, {kind} is wanted: "
             f"{advice}"
         )
 

@@ -65,7 +65,8 @@ def test_what_was_changed_since_it_was_saved(page, lab):
 
     command(page, "Compare with the Saved File")
     changes = listed(page)
-    expect(changes).to_have_text(["convkernel_size: 3 → 5", "reluremoved"])
+    new_link = "conv → flatconnection added"  # closes the gap
+    expect(changes).to_have_text(["convkernel_size: 3 → 5", "reluremoved", new_link])
     expect(side(page, "old").locator(".labdl-diff-strip")).to_have_text(["kernel_size: 3 → 5", "removed"])
     expect(side(page, "new").locator(".labdl-diff-strip")).to_have_text(["kernel_size: 3 → 5"])
     expect(page.locator(".labdl-diff-totals")).to_contain_text("2.6 k → 2.7 k")

@@ -36,16 +36,16 @@ def test_nothing_or_each_nth_case():
 
 @pytest.mark.parametrize(("own", "tried"), [(10 * EXAMPLES, EXAMPLES), (2, 2)])
 def test_fewer_examples_of_a_property(own, tried):
-    seen = []
+    numbers = []
 
     @hypothesis.settings(max_examples=own, database=None)
     @hypothesis.given(hypothesis.strategies.integers())
     def check(number):
-        seen.append(number)
+        numbers.append(number)
 
     limit_examples(SimpleNamespace(obj=check))
     check()
-    assert len(seen) == tried
+    assert len(numbers) == tried
 
 
 def test_every_marker_of_a_test_counts():

@@ -118,8 +118,8 @@ def test_inputs_in_a_dictionary(backend, built):
     if built:
         model.build((None, 4), (None, 4), backend=backend)
     outputs = model({"b": b, "a": a})
-    wanted = model({"a": a.tolist(), "b": b.tolist()})
-    assert np.array_equal(ops.to_numpy(outputs), ops.to_numpy(wanted))
+    expected = model({"a": a.tolist(), "b": b.tolist()})
+    assert np.array_equal(ops.to_numpy(outputs), ops.to_numpy(expected))
     assert np.allclose(ops.to_numpy(outputs), predict(model, {"b": b, "a": a}), atol=1e-6)
     assert np.allclose(ops.to_numpy(outputs), predict(model, ({"b": b, "a": a}, None)), atol=1e-6)
     with pytest.raises(ModelError, match=r"a dictionary with 'a', 'c', the forward of the model takes 'a', 'b'"):

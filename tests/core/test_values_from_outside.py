@@ -45,6 +45,7 @@ def refusal(cls, settings):
     return None
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize(("cls", "name"), CASES, ids=[f"{cls.__name__}-{name}" for cls, name in CASES])
 def test_values_that_no_setting_takes(cls, name):
     for value in BAD:

@@ -26,7 +26,7 @@ def hints(graph: Graph, result: CheckResult) -> list[Hint]:
     Pictures (N, height, width, channels) are recognized by a last axis of 1, 3 or 4 beside two that are larger, as
     `labdl.train.channel_order` does for arrays. They come from an input, through layers that keep their shape.
     """
-    found = []
+    hints = []
     incoming = graph.incoming()
     for node_id, edges in incoming.items():
         layer = result.made.get(node_id)
@@ -44,8 +44,8 @@ def hints(graph: Graph, result: CheckResult) -> list[Hint]:
             size = ", ".join(str(n) for n in shape[1:])
             message = f"takes the {shape[1]} rows of (N, {size}) for channels: move the last axis to the front"
             fix = Fix("insert", edge=edge_id, type="Permute", params={"axes": (0, 3, 1, 2)})
-            found.append(Hint(node_id, message, fix))
-    return found
+            hints.append(Hint(node_id, message, fix))
+    return hints
 
 
 def _has_channels_last(shape) -> bool:

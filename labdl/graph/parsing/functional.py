@@ -50,8 +50,8 @@ class FunctionCalls:
             return value
         if name == "permute" and call.args and not call.keywords:
             axes = call.args if len(call.args) > 1 else [call.args[0]]
-            given = ast.Tuple(axes, ast.Load()) if len(axes) > 1 else axes[0]
-            return self._operator(call, functional.Operator("permute_dims"), [value, given])
+            permutation = ast.Tuple(axes, ast.Load()) if len(axes) > 1 else axes[0]
+            return self._operator(call, functional.Operator("permute_dims"), [value, permutation])
         if name in functional.METHODS:
             return self._layer(call, functional.METHODS[name], name, value, call.args)
         if name in functional.METHOD_OPERATORS:
@@ -71,8 +71,8 @@ class FunctionCalls:
     def _layer(self, call: ast.Call, kind: str, name: str, x: ast.expr, settings: list[ast.expr]) -> ast.AST:
         settings = settings[: functional.MOST_SETTINGS.get(name, len(settings))]
         keywords = [k for k in call.keywords if k.arg not in functional.SWITCHES]
-        made = ast.copy_location(ast.Call(self._layer_of(kind), settings, keywords), call)
-        return ast.copy_location(ast.Call(self._add(name, made), [x], []), call)
+        layer_call = ast.copy_location(ast.Call(self._layer_of(kind), settings, keywords), call)
+        return ast.copy_location(ast.Call(self._add(name, layer_call), [x], []), call)
 
     def _operator(self, call: ast.Call, operator: functional.Operator, arguments: list[ast.expr]) -> ast.AST:
         tensors = len(arguments) - len(operator.arguments)

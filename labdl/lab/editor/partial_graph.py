@@ -28,24 +28,24 @@ def read(data: Mapping[str, Any]) -> tuple[Graph, list[tuple[Problem, Fix | None
         problems: list[tuple[Problem, Fix | None]] = []
         nodes = _parts(data, "nodes", error)
         names = UnusedNames(*(str(node.get("name")) for node in nodes.values()))
-        seen: set[str] = set()
+        node_names: set[str] = set()
         sound = {}
         for node_id, node in nodes.items():
-            name, kept = node.get("name"), dict(node)
+            name, sound_node = node.get("name"), dict(node)
             fault = fault_of(name)
-            if fault or name in seen:
-                kept["name"] = names.new(valid_path(name) if isinstance(name, str) else "layer")
+            if fault or name in node_names:
+                sound_node["name"] = names.new(valid_path(name) if isinstance(name, str) else "layer")
                 message = f"the name is {fault}" if fault else f"another layer is already named {name!r}"
-                problems.append((Problem(message, node_id), Fix("rename", node=node_id, name=kept["name"])))
-            seen.add(kept["name"])
-            if (message := _fault_of_node(kept)) is not None:
-                kept, lost = _sound_settings(kept)
-                if kept is None:
+                problems.append((Problem(message, node_id), Fix("rename", node=node_id, name=sound_node["name"])))
+            node_names.add(sound_node["name"])
+            if (message := _fault_of_node(sound_node)) is not None:
+                sound_node, faulty_settings = _sound_settings(sound_node)
+                if sound_node is None:
                     problems.append((Problem(message, node_id), None))
                     continue
-                fix = Fix("set", node=node_id, name=lost[0]) if lost else None
+                fix = Fix("set", node=node_id, name=faulty_settings[0]) if faulty_settings else None
                 problems.append((Problem(message, node_id), fix))
-            sound[node_id] = kept
+            sound[node_id] = sound_node
         edges = {
             edge_id: edge
             for edge_id, edge in _parts(data, "edges", error).items()
@@ -79,6 +79,8 @@ def _sound_settings(node: dict[str, Any]) -> tuple[dict[str, Any] | None, list[s
     params = node.get("params")
     if not isinstance(params, Mapping):
         return None, []
-    lost = [name for name, value in params.items() if _fault_of_node({**node, "params": {name: value}}) is not None]
-    kept = {**node, "params": {name: value for name, value in params.items() if name not in lost}}
-    return (kept if _fault_of_node(kept) is None else None), lost
+    faulty_settings = [
+        name for name, value in params.items() if _fault_of_node({**node, "params": {name: value}}) is not None
+    ]
+    sound_node = {**node, "params": {name: value for name, value in params.items() if name not in faulty_settings}}
+    return (sound_node if _fault_of_node(sound_node) is None else None), faulty_settings

@@ -42,10 +42,10 @@ class Editor(NotebookWidget):
     def __init__(self, model: Graph | Module, *, height: int = 480):
         self._sync = ModelSync.of(model)
         others = [editor._graph for editor in self._sync.views]
-        shown = others[0] if others else self._sync.graph.to_dict(tagged=True)
-        snapshot = graph_output.snapshot(Graph.from_dict(shown))
-        super().__init__("editor", _graph=shown, height=height, _snapshot=snapshot)
-        self._saved = shown  # the graph of the snapshot
+        data = others[0] if others else self._sync.graph.to_dict(tagged=True)
+        snapshot = graph_output.snapshot(Graph.from_dict(data))
+        super().__init__("editor", _graph=data, height=height, _snapshot=snapshot)
+        self._saved = data  # the graph of the snapshot
         self._runs = ModelRunSender(lambda run: run.model is self._sync.model, lambda *message: self.send(*message))
         self._sync.views.add(self)
         self.observe(self._show_in_other_editors, "_graph")

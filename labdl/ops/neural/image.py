@@ -191,10 +191,10 @@ def crop_or_pad_like(x, like):
     Half of the difference is at each end, of an odd one the larger half at the last. Spatial sizes must be known.
     Semantics: tf.image.resize_with_crop_or_pad.
     """
-    sizes, wanted = sizes_of(x)[2:], sizes_of(like)[2:]
-    if None in (*sizes, *wanted):
-        raise ValueError(f"crop_or_pad_like wants known spatial sizes, received {sizes} and {wanted}")
-    for axis, (n, m) in enumerate(zip(sizes, wanted, strict=True), 2):
+    sizes, target_sizes = sizes_of(x)[2:], sizes_of(like)[2:]
+    if None in (*sizes, *target_sizes):
+        raise ValueError(f"crop_or_pad_like wants known spatial sizes, received {sizes} and {target_sizes}")
+    for axis, (n, m) in enumerate(zip(sizes, target_sizes, strict=True), 2):
         before = abs(n - m) // 2
         if n > m:
             x = getitem(x, (*(slice(None),) * axis, slice(before, before + m)))

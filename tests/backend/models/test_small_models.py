@@ -92,9 +92,9 @@ def test_gradients_are_finite(name, backend):
     def loss(*_):
         return sum((ops.mean(y) for y in flat(model(*tensors))), start=0.0)
 
-    found = [labdl.to_numpy(g) for g in backend.gradients(loss, [value for _, value in parameters])[1]]
-    assert all(np.isfinite(gradient).all() for gradient in found)
-    assert any(np.abs(gradient).max() > 0 for gradient in found)
+    gradients = [labdl.to_numpy(g) for g in backend.gradients(loss, [value for _, value in parameters])[1]]
+    assert all(np.isfinite(gradient).all() for gradient in gradients)
+    assert any(np.abs(gradient).max() > 0 for gradient in gradients)
 
 
 # any size, or any multiple of what the network asks for

@@ -63,12 +63,12 @@ class Oracle:
 
     def loss(self, inputs):
         """The loss of the file's gradients: the mean of each output weighed by fixed numbers."""
-        found = [
+        terms = [
             ops.mean(y * labdl.tensor(public_model.projection(name, y.shape), backend=self.model.backend))
             for name, y in zip(self.outputs, self.run(inputs), strict=True)
             if name in self.with_gradient
         ]
-        return sum(found[1:], start=found[0])
+        return sum(terms[1:], start=terms[0])
 
     def figure(self, key: str):
         """A figure of the gradients in float64, or in float32 where the public implementation has no other."""
@@ -130,11 +130,11 @@ def test_batch_normalizations_have_the_settings_of_the_public_implementation(ora
 def gradient_problems(oracle, backend, inputs) -> list[str]:
     """The parameters whose gradient differs in its norm or in its product with fixed numbers, with the inputs given."""
     parameters = {key: p for key, p in oracle.model.unfreeze().named_parameters() if p.trainable}
-    loss, found = backend.gradients(lambda *_: oracle.loss(inputs), [p.value for p in parameters.values()])
+    loss, values = backend.gradients(lambda *_: oracle.loss(inputs), [p.value for p in parameters.values()])
     assert float(labdl.to_numpy(loss)) == pytest.approx(float(oracle.figure("g:loss")), rel=1e-4, abs=1e-6)
     gradients = {
         key: parameters[key].to_standard(labdl.to_numpy(gradient)).astype("float64")
-        for key, gradient in zip(parameters, found, strict=True)
+        for key, gradient in zip(parameters, values, strict=True)
     }
     squares = dict.fromkeys(oracle.names, 0.0)
     products = dict.fromkeys(oracle.names, 0.0)

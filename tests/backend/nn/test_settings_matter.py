@@ -80,12 +80,12 @@ def observe(cls, settings, arrays, backend):
     labdl.seed(3)
     layer = cls(**settings).build(*(Spec(a.shape, str(a.dtype)) for a in arrays), backend=backend.name, seed=0)
     inputs = [native(a, backend.name) for a in arrays]
-    found = [np.array([f"{name} {p.trainable}" for name, p in layer.named_parameters()])]
+    results = [np.array([f"{name} {p.trainable}" for name, p in layer.named_parameters()])]
     for training in (True, False):
         layer.train(training)
         labdl.seed(5)
-        found += arrays_of([p.value for p in layer.parameters()]) + arrays_of(layer(*inputs))
-    return found
+        results += arrays_of([p.value for p in layer.parameters()]) + arrays_of(layer(*inputs))
+    return results
 
 
 def matters(cls, name, bases, backend) -> bool:
@@ -96,15 +96,15 @@ def matters(cls, name, bases, backend) -> bool:
         expected = observe(cls, settings, arrays, backend)
         for other in variations(getattr(cls(**settings), name), listed):
             try:
-                found = observe(cls, {**settings, name: other}, arrays, backend)
+                results = observe(cls, {**settings, name: other}, arrays, backend)
             except Exception:  # most values are refused, each by an error of its own
                 continue
-            if not is_equal(found, expected):
+            if not is_equal(results, expected):
                 return True
     return False
 
 
-@pytest.mark.sample(every=16)
+@pytest.mark.sample(every=16, backends=1)
 @pytest.mark.parametrize(
     "kind", [name for name in layers.NAMES if name != "Input"]
 )  # of a graph, which computes nothing

@@ -103,8 +103,8 @@ def options_of(entry):
 def results(entry, arguments, backend):
     labdl.seed(3)
     args, kwargs = each_sample((arguments.args, arguments.kwargs), lambda a: native(a, backend.name))
-    found = getattr(ops, entry.name)(*args, **kwargs)
-    return [labdl.to_numpy(one) for one in (found if isinstance(found, list | tuple) else [found])]
+    output = getattr(ops, entry.name)(*args, **kwargs)
+    return [labdl.to_numpy(one) for one in (output if isinstance(output, list | tuple) else [output])]
 
 
 def matters(entry, name, backend) -> bool:
@@ -117,15 +117,15 @@ def matters(entry, name, backend) -> bool:
         for other in variations(value, list(getattr(entry.options.get(name), "values", ()))):
             arguments.arguments[name] = other
             try:
-                found = results(entry, arguments, backend)
+                values = results(entry, arguments, backend)
             except Exception:  # most values are refused, each by an error of its own
                 continue
-            if not is_equal(found, expected):
+            if not is_equal(values, expected):
                 return True
     return False
 
 
-@pytest.mark.sample(every=12)
+@pytest.mark.sample(every=36)
 @pytest.mark.parametrize("name", [name for name, entry in OPERATORS.items() if options_of(entry)])
 def test_every_argument_changes_a_result(name, backend):
     entry = OPERATORS[name]

@@ -167,6 +167,7 @@ UNARY = {
 @pytest.mark.parametrize("shape", [(4, 3), (), (0, 3)], ids=str)
 @pytest.mark.parametrize("mode", ["eager", "evaluated", "native"])
 @pytest.mark.parametrize("kind", UNARY)
+@pytest.mark.sample(every=36)
 def test_value(kind, mode, shape, dtype, backend):
     make, options, expected, _ = UNARY[kind]
     name = make().name

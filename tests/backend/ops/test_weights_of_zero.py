@@ -21,9 +21,9 @@ def test_infinite_logit_of_weight_0_counts_nothing(loss, logit, target, backend)
     def compute(x):
         return getattr(ops, loss)(x, targets, weight=weight, reduction="sum")
 
-    wanted = math.log1p(math.exp(-0.5)) / (2 if loss == "multilabel_soft_margin_loss" else 1)
+    expected = math.log1p(math.exp(-0.5)) / (2 if loss == "multilabel_soft_margin_loss" else 1)
     value, (gradient,) = backend.gradients(compute, [logits])
-    np.testing.assert_allclose(labdl.to_numpy(value), wanted, rtol=1e-6)
+    np.testing.assert_allclose(labdl.to_numpy(value), expected, rtol=1e-6)
     gradient = labdl.to_numpy(gradient)
     assert gradient[0, 0] < 0
     assert gradient[0, 1] == 0

@@ -76,8 +76,8 @@ def test_source_keeps_the_model(model, backend, tmp_path):
     exported = vars(module)[class_name(model.graph.name)]()
     if hasattr(exported, "eval"):
         exported.eval()
-    found = exported(labdl.tensor(X, backend=backend.name))
-    np.testing.assert_allclose(labdl.to_numpy(found), output(model), rtol=1e-5, atol=1e-5)
+    prediction = exported(labdl.tensor(X, backend=backend.name))
+    np.testing.assert_allclose(labdl.to_numpy(prediction), output(model), rtol=1e-5, atol=1e-5)
 
 
 def test_a_compiled_model_trains(backend):

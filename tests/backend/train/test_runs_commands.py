@@ -206,11 +206,13 @@ def test_concurrent_pauses_and_resumes_lose_no_step(held, tmp_path):
 def test_parameters_are_written_to_the_new_name_of_their_file(held, tmp_path):
     held = held(tmp_path / "run", save_to=tmp_path / "net.npz")
     run = held.run
+    pause_run(held)
     identity = write_command(run, command="save_to", value="../other.npz")
     assert acknowledgement(run, identity)["status"] == "done"
     assert of_kind(run, "start")[0]["save_to"] == "../net.npz"
+    run.resume()
     held.go()
-    run.wait(WAIT)
+    assert run.wait(WAIT).status == "finished"
     assert sorted(path.name for path in tmp_path.glob("*.npz")) == ["other.npz"]
 
 

@@ -141,8 +141,12 @@ def test_gaps_are_filled_with_what_training_samples_have(missing, encode, tmp_pa
     file = table(tmp_path, "number,letter,kind\n" + "\n".join(lines))
     train, test = data.csv(file, missing=missing, encode=encode, scale=False)
     numbers = [row[0] for row in train.arrays[0]]
-    known = [n for n in numbers if n and numbers.count(n) == 1]
-    fill = {"mean": np.mean(known), "median": np.median(known), "most_frequent": min(n for n in numbers if n)}[missing]
+    unique = [n for n in numbers if n and numbers.count(n) == 1]
+    fill = {
+        "mean": np.mean(unique),
+        "median": np.median(unique),
+        "most_frequent": min(n for n in numbers if n),
+    }[missing]
     filled = [n for n in [*numbers, *test.arrays[0][:, 0]] if n not in range(60) or n == np.float32(fill)]
     assert len(filled) in (15, 16)
     np.testing.assert_allclose(filled, fill, rtol=1e-6)

@@ -220,6 +220,7 @@ def test_samples_are_skipped_and_replaced_as_by_threads():
         list(Mixed(2, broken=[0, 1]).loader(2, errors="skip", **processes()))
 
 
+@pytest.mark.sample(False)
 def test_a_killed_worker_is_a_sentence():
     batches = Slow(500).loader(4, **processes()).epoch()
     next(batches)

@@ -149,6 +149,7 @@ def test_what_may_be_used_is_not_reported(make, mode):
         build(make().train(mode))
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("name", sorted(name for name, entry in ZOO.items() if entry.small))
 @pytest.mark.parametrize("mode", [True, False])
 def test_the_zoo_has_no_unused_layers(name, mode):

@@ -83,10 +83,10 @@ def matters(subjects, name, observe) -> bool:
         expected = observe(subject)
         for other in other_values(subject, name):
             try:
-                found = observe(other)
+                values = observe(other)
             except Exception:  # it does not fit the sample
                 continue
-            if not is_equal(found, expected):
+            if not is_equal(values, expected):
                 return True
     return False
 
@@ -139,6 +139,6 @@ def test_every_setting_of_an_optimizer_changes_the_updates(cls):
 
 
 def test_lists_name_settings_that_exist():
-    known = {(name, f) for name, cls in METRICS.items() for f in form_fields(cls)}
-    known |= {(name, f) for name, named in OPTIMIZERS.items() for f in form_fields(named.cls)}
-    assert known >= REASONS.keys() | METRIC_BASES.keys()
+    settings = {(name, f) for name, cls in METRICS.items() for f in form_fields(cls)}
+    settings |= {(name, f) for name, named in OPTIMIZERS.items() for f in form_fields(named.cls)}
+    assert settings >= REASONS.keys() | METRIC_BASES.keys()

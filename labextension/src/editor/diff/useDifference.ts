@@ -4,27 +4,32 @@ import { useCallback, useEffect, useState } from 'react';
 import { DiffHost, Difference } from './diff-data';
 import { GraphData } from '../model/graph-data';
 
+interface Answer {
+  old: GraphData;
+  next: GraphData;
+  difference: Difference;
+}
+
 export function useDifference(
   host: DiffHost,
   old: GraphData,
   next: GraphData
 ): {
-  /** Null before the first answer. */
+  /** Null until the answer for these graphs. */
   difference: Difference | null;
   /** Error message if the request failed. */
   failure: string | null;
   again: () => void;
 } {
-  const [difference, setDifference] = useState<Difference | null>(null);
+  const [answer, setAnswer] = useState<Answer | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
-    setDifference(null);
     host.difference(old, next).then(
-      found => {
+      difference => {
         if (isCurrent) {
-          setDifference(found);
+          setAnswer({ old, next, difference });
           setFailure(null);
         }
       },
@@ -39,5 +44,7 @@ export function useDifference(
     };
   }, [host, old, next, round]);
   const again = useCallback(() => setRound(count => count + 1), []);
-  return { difference, failure, again };
+  // one of other graphs names edges that these do not have
+  const isOfThese = answer?.old === old && answer.next === next;
+  return { difference: isOfThese ? answer.difference : null, failure, again };
 }

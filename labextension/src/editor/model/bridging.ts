@@ -7,7 +7,7 @@ export interface Bridges {
   edges: EdgeData[];
 }
 
-/** Edges around removed nodes with a single input each; edges in `cut` are not bridged. */
+/** Edges around removed nodes with a single input each; edges in `cut` are not chain. */
 export function bridgesOf(
   graph: GraphData,
   gone: ReadonlySet<string>,
@@ -19,7 +19,7 @@ export function bridgesOf(
       before.set(target, [...(before.get(target) ?? []), id]);
     }
   }
-  const found: Bridges = { replaced: [], edges: [] };
+  const bridges: Bridges = { replaced: [], edges: [] };
   for (const [id, edge] of Object.entries(graph.edges)) {
     if (!gone.has(edge.source) || gone.has(edge.target) || cut.has(id)) {
       continue;
@@ -28,11 +28,11 @@ export function bridgesOf(
     if (start) {
       const { source, source_port } = start;
       const { target, target_port } = edge;
-      found.replaced.push(id);
-      found.edges.push({ source, source_port, target, target_port });
+      bridges.replaced.push(id);
+      bridges.edges.push({ source, source_port, target, target_port });
     }
   }
-  return found;
+  return bridges;
 }
 
 /** The edge through which a chain of removed nodes begins; undefined where there is none, or several. */
@@ -43,14 +43,14 @@ function startOf(
   cut: ReadonlySet<string>,
   before: ReadonlyMap<string, string[]>
 ): EdgeData | undefined {
-  const seen = new Set<string>();
+  const chain = new Set<string>();
   let edge = end;
   while (gone.has(edge.source)) {
     const [id, ...others] = before.get(edge.source) ?? [];
-    if (!id || others.length || cut.has(id) || seen.has(id)) {
+    if (!id || others.length || cut.has(id) || chain.has(id)) {
       return undefined;
     }
-    seen.add(id);
+    chain.add(id);
     edge = graph.edges[id];
   }
   return edge;

@@ -5,7 +5,7 @@ import { KEYWORDS, PATH_LIMITS, RESERVED } from '../../api/names';
 /** Why a word is no name that a person may choose. */
 export type WordFault = 'empty' | 'characters' | 'digit' | 'keyword';
 
-/** The form under which a word is kept: Python treats others as equal. */
+/** The NFKC form of a word, under which Python compares names. */
 export function normalName(word: string): string {
   return word.normalize('NFKC');
 }

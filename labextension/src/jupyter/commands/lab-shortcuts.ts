@@ -8,8 +8,8 @@ import type { HostShortcuts } from '../../editor';
 export function labShortcuts(commands: CommandRegistry): HostShortcuts {
   const keys = new Map<string, string[]>();
   for (const binding of commands.keyBindings) {
-    const known = keys.get(binding.command) ?? [];
-    keys.set(binding.command, [...known, binding.keys.join(', ')]);
+    const shortcuts = keys.get(binding.command) ?? [];
+    keys.set(binding.command, [...shortcuts, binding.keys.join(', ')]);
   }
   return { keysOf: command => keys.get(`labdl:${command}`) ?? [] };
 }

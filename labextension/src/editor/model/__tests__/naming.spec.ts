@@ -38,11 +38,11 @@ describe('the rule of names', () => {
 });
 
 describe('a refused name', () => {
-  const taken = new Set(['conv', 'a/conv', 'class_']);
+  const names = new Set(['conv', 'a/conv', 'class_']);
   const refuse = (word: string, home = ''): NameRefusal | null =>
     refuseName(
       word,
-      { home, isIndex: home !== '', isTaken: name => taken.has(name) },
+      { home, isIndex: home !== '', isTaken: name => names.has(name) },
       plainTranslator
     );
 
