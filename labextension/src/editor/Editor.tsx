@@ -126,7 +126,7 @@ function EditorBody({
   const [code, setCode] = useState(() => readCodePane(name));
   useEffect(() => keepCodePane(name, code), [name, code]);
   const [panes, setPane] = usePanes(editor, code.isOpen);
-  const [askedCode, askCode] = useState(0);
+  const [codeRequests, setCodeRequests] = useState(0);
   const [notice, say] = useNotice(document);
   const canvas = useRef<HTMLDivElement>(null);
   useKeptFocus(editor, canvas);
@@ -227,7 +227,7 @@ function EditorBody({
     readPiece: source => host.read(source, null),
     showCode: () => {
       setCode(now => ({ ...now, isOpen: true }));
-      askCode(times => times + 1);
+      setCodeRequests(times => times + 1);
     },
     showShortcuts: () => showSheet(isShown => !isShown),
     openMenu: request => (isLocked ? undefined : menu.open(request)),
@@ -341,7 +341,7 @@ function EditorBody({
                 host={host}
                 document={document}
                 width={code.width}
-                asked={askedCode}
+                requests={codeRequests}
                 onResize={width => setCode({ isOpen: true, width })}
                 onClose={() => setCode({ ...code, isOpen: false })}
                 onLeave={actions.focus}

@@ -25,7 +25,7 @@ export interface CodePanelProps {
   document: GraphDocument;
   width: number;
   /** Number of requests for the panel: each one moves the focus to it. */
-  asked: number;
+  requests: number;
   onResize: (width: number) => void;
   onClose: () => void;
   /** Returns the focus to the canvas. */
@@ -33,7 +33,7 @@ export interface CodePanelProps {
 }
 
 export function CodePanel(props: CodePanelProps) {
-  const { host, document, width, asked, onResize, onClose, onLeave } = props;
+  const { host, document, width, requests, onResize, onClose, onLeave } = props;
   const { trans } = useEditorContext();
   const [code] = useState(() => new CodeText(document, host));
   useEffect(() => code.start(), [code]);
@@ -65,10 +65,10 @@ export function CodePanel(props: CodePanelProps) {
     [isLocked, label]
   );
   useEffect(() => {
-    if (asked) {
+    if (requests) {
       source.current?.focus();
     }
-  }, [asked]);
+  }, [requests]);
 
   // The center of the canvas stays in the center when the panel opens or closes.
   const { getViewport, setViewport } = useReactFlow();
