@@ -7,8 +7,8 @@ import threading
 import time
 
 import numpy as np
-import psutil
 import pytest
+from worker_processes import worker_processes
 
 from labdl import data, nn
 from labdl.errors import ConfigError, DataError
@@ -184,8 +184,7 @@ class Slow(data.Dataset):
 
 def workers() -> list[str]:
     """Threads and processes that read samples."""
-    processes = [p for p in psutil.Process().children() if "labdl.data.workers.worker" in " ".join(p.cmdline())]
-    return [*map(str, processes), *(t.name for t in threading.enumerate() if t.name.startswith("labdl-data"))]
+    return [*map(str, worker_processes()), *(t.name for t in threading.enumerate() if t.name.startswith("labdl-data"))]
 
 
 @pytest.mark.sample(False)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from worker_processes import is_worker, worker_processes
 
 from labdl import data
 from labdl.data import transforms as T
@@ -61,13 +62,6 @@ def processes(settings=None):
     return {"workers": 2, "worker_type": "process", **(settings or {})}
 
 
-def children() -> list[psutil.Process]:
-    """Worker processes; Python keeps one of its own for shared memory until it ends."""
-    return [
-        p for p in psutil.Process().children(recursive=True) if "labdl.data.workers.worker" in " ".join(p.cmdline())
-    ]
-
-
 def segments() -> set[str]:
     return set(os.listdir(SHARED)) if SHARED.exists() else set()
 
@@ -84,7 +78,7 @@ def nothing_is_left():
     before, mapped_before = segments(), mapped()  # locks of other libraries are mapped too
     yield
     gc.collect()
-    assert children() == []
+    assert worker_processes() == []
     assert [t.name for t in threading.enumerate() if t.name.startswith("labdl-data")] == []
     assert segments() <= before
     assert mapped() <= mapped_before
@@ -180,11 +174,11 @@ def test_persistent_workers_serve_several_epochs():
     pids = set()
     for epoch in range(3):
         assert_same(list(loader.epoch(epoch)), list(wanted.epoch(epoch)))
-        pids |= {p.pid for p in children()}
+        pids |= {p.pid for p in worker_processes()}
         next(loader.epoch(epoch))  # what is left in the middle does not come later
     assert len(pids) == 2
     loader.close()
-    assert children() == []
+    assert worker_processes() == []
     other = Mixed(12).loader(4, **processes({"persistent_workers": True}))
     list(other)
     del other
@@ -224,7 +218,7 @@ def test_samples_are_skipped_and_replaced_as_by_threads():
 def test_a_killed_worker_is_a_sentence():
     batches = Slow(500).loader(4, **processes()).epoch()
     next(batches)
-    victim = children()[0]
+    victim = worker_processes()[0]
     victim.kill()
     with pytest.raises(
         DataError, match=r"a worker process was ended by SIGKILL.* while it read samples from \d+ to \d+ of mixed"
@@ -287,7 +281,7 @@ def test_ctrl_c_ends_the_workers_at_once():
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         list(Slow(10_000).loader(4, **processes()))
-    assert children() == []
+    assert worker_processes() == []
 
 
 @pytest.mark.sample(False)
@@ -295,7 +289,7 @@ def test_ctrl_c_ends_the_workers_at_once():
 def test_a_worker_that_does_not_answer_is_killed_at_the_end():
     batches = Slow(500).loader(4, **processes()).epoch()
     next(batches)
-    for child in children():
+    for child in worker_processes():
         child.suspend()
     batches.close()
 
@@ -332,9 +326,7 @@ def test_a_script_needs_no_guard_and_leaves_nothing_however_it_ends(tmp_path, en
     lines = [line for line in done.stderr.splitlines() if "resource_tracker" not in line]  # after a kill it tidies up
     assert "".join(lines).replace("read", "") == ""
     deadline = time.monotonic() + 60
-    while any(
-        "labdl.data.workers.worker" in " ".join(p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])
-    ):
+    while any(map(is_worker, psutil.process_iter())):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -373,7 +365,7 @@ def test_a_worker_answers_while_a_sample_is_read():
     order = np.arange(200_000) % 20
     loader = data.Loader(Slow(20).select(order).take(200_000), 60_000, prefetch=4, **processes())
     batches = loader.epoch()
-    closing = threading.Timer(1.0, lambda: [p.kill() for p in children()])
+    closing = threading.Timer(1.0, lambda: [p.kill() for p in worker_processes()])
     closing.start()
     with pytest.raises(DataError, match="a worker process was ended by SIGKILL"):
         next(batches)
