@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes would each compile Lab
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema labdl/locale -type f 2>/dev/null) \
-  $(addprefix labextension/,package.json tsconfig.json build-widgets.mjs host-yjs.mjs licenses.mjs stamp-version.mjs styles.mjs)
+  $(addprefix labextension/,package.json tsconfig.json build-widgets.mjs host-yjs.mjs licenses.mjs complete-extension.mjs styles.mjs)
 FRONT := labdl/lab/labextension/package.json
 BACKENDS := mindspore tensorflow paddle torch
 

@@ -18,7 +18,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FRONT_END = Path("labextension")
-BUILT = (Path("labdl/lab/static/third-party-licenses.json"), Path("labdl/lab/labextension/package.json"))
+BUILT = (
+    Path("labdl/lab/static/third-party-licenses.json"),
+    Path("labdl/lab/labextension/package.json"),
+    Path("labdl/lab/labextension/install.json"),
+)
 NODE = (20, 19)  # what the bundlers in labextension/package.json need
 OUTPUT_LINES = 15  # of a command that fails
 

@@ -24,6 +24,7 @@ BUILT = (
 )
 EXTENSION = (
     r"package\.json",
+    r"install\.json",
     r"schemas/labdl/plugin\.json",
     r"static/remoteEntry\.\w+\.js",
     r"static/third-party-licenses\.json",
@@ -33,7 +34,7 @@ INFO = r"labdl-[\w.]+\.dist-info/"
 REQUIRED = {
     "wheel": (
         *BUILT,
-        *(rf"{SHARED}share/jupyter/labextensions/labdl/{name}" for name in (*EXTENSION, r"install\.json")),
+        *(rf"{SHARED}share/jupyter/labextensions/labdl/{name}" for name in EXTENSION),
         rf"{SHARED}etc/jupyter/jupyter_server_config\.d/labdl\.json",
         *(INFO + name for name in ("METADATA", r"entry_points\.txt", "licenses/LICENSE")),
     ),

@@ -3,6 +3,7 @@
 import json
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ WIDGETS = [
 WIDGETS.append("labdl/lab/static/third-party-licenses.json")
 EXTENSION = [
     "package.json",
+    "install.json",
     "schemas/labdl/plugin.json",
     "static/remoteEntry.5145f31.js",
     "static/third-party-licenses.json",
@@ -27,7 +29,7 @@ COMPLETE = {
     "wheel": [
         *WIDGETS,
         "labdl/__init__.py",
-        *(SHARED + name for name in (*EXTENSION, "install.json")),
+        *(SHARED + name for name in EXTENSION),
         "labdl-0.2.0.data/data/etc/jupyter/jupyter_server_config.d/labdl.json",
         *(f"labdl-0.2.0.dist-info/{name}" for name in ("METADATA", "entry_points.txt", "licenses/LICENSE")),
     ],
@@ -89,3 +91,11 @@ def test_version_stands_in_one_file_and_its_copies_agree():
 def test_oldest_jupyterlab_of_the_tests_is_the_oldest_that_is_allowed():
     [oldest] = re.findall(r'"jupyterlab>=([\d.]+),', (ROOT / "pyproject.toml").read_text())
     assert f'"jupyterlab=={oldest}.*"' in (ROOT / "Makefile").read_text()
+
+
+def test_shared_data_name_each_file_once():
+    """An editable install writes through the link to the built extension: a second source of a file would be found there."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    targets = list(settings["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"].values())
+    assert [(a, b) for a in targets for b in targets if a != b and a.startswith(f"{b}/")] == []
+    assert len(targets) == len(set(targets))

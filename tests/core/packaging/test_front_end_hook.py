@@ -16,7 +16,8 @@ SPEC.loader.exec_module(hatch_build)
 BUILD = """case "$1" in
   ci) mkdir -p node_modules; touch node_modules/.package-lock.json;;
   run) mkdir -p ../labdl/lab/static ../labdl/lab/labextension
-    touch ../labdl/lab/static/third-party-licenses.json ../labdl/lab/labextension/package.json;;
+    touch ../labdl/lab/static/third-party-licenses.json
+    touch ../labdl/lab/labextension/package.json ../labdl/lab/labextension/install.json;;
 esac
 echo "$1" >> ../calls"""
 
