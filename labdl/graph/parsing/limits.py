@@ -7,6 +7,7 @@ import copy
 import ctypes
 import operator
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,7 @@ SPREAD = "__spread__"
 MOST_BITS = 64  # of an integer: no size is larger
 MOST_ITEMS = 10_000  # of a list or a string
 _AGAIN, _ATTEMPTS = 0.05, 100  # seconds until the exception is raised again, and how often it may be
+_WAITING = 10  # times the limit that a thread may last, however little of the processor it has had
 _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -40,25 +42,38 @@ class _TimeLimitError(BaseException):
 
 
 class _Watch(threading.Thread):
-    """Raises `_TimeLimitError` in another thread after some seconds, and again until that thread has ended its work.
+    """Raises `_TimeLimitError` in the thread that creates it, after some seconds, and again until that has ended its work.
 
-    Again, because it is lost where Python ignores errors, as in garbage collection.
+    Again, because it is lost where Python ignores errors, as in garbage collection. Where the system tells them, the seconds
+    are those of the processor that the thread has had: what can be read does not depend on what else the machine does.
     """
 
-    def __init__(self, thread: int, seconds: float):
+    def __init__(self, seconds: float):
         super().__init__(name="labdl-time-limit", daemon=True)
-        self._thread, self._seconds = thread, seconds
+        self._thread, self._seconds = threading.get_ident(), seconds
         self._lock, self._ended = threading.Lock(), threading.Event()
+        self._clock = time.pthread_getcpuclockid(self._thread) if hasattr(time, "pthread_getcpuclockid") else None
+        self._begin, self._processor_begin = time.monotonic(), self._processor_seconds()
+
+    def _processor_seconds(self) -> float:
+        return time.monotonic() if self._clock is None else time.clock_gettime(self._clock)
+
+    def _seconds_left(self) -> float:
+        left = self._seconds - (self._processor_seconds() - self._processor_begin)
+        return min(left, self._begin + _WAITING * self._seconds - time.monotonic())
 
     def run(self) -> None:
         wait = self._seconds
         while not self._ended.wait(wait):
-            with self._lock:
-                if not self._ended.is_set():
+            with self._lock:  # the thread has not ended, for it has to take this lock
+                if self._ended.is_set():
+                    return
+                wait = self._seconds_left()
+                if wait <= 0:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self._thread), ctypes.py_object(_TimeLimitError)
                     )
-            wait = _AGAIN
+            wait = max(wait, _AGAIN)
 
     def end(self) -> None:
         """Raise nothing any more; called in the watched thread.
@@ -79,8 +94,8 @@ class _Watch(threading.Thread):
 
 @contextmanager
 def time_limit(seconds: float, what: str) -> Iterator[None]:
-    """Raise ModelError in the block after so many seconds, as soon as Python runs its next instruction."""
-    watch = _Watch(threading.get_ident(), seconds)
+    """Raise ModelError in the block after so many seconds of the processor, as soon as Python runs its next instruction."""
+    watch = _Watch(seconds)
     try:
         try:
             watch.start()

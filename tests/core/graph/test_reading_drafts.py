@@ -213,6 +213,22 @@ print(len("abc"), (lambda: 1)())
     assert printed.stdout.split() == ["3", "1"]
 
 
+def waiting_without_an_end() -> None:
+    with time_limit(0.05, "this"):
+        while True:
+            time.sleep(0.02)
+
+
+@pytest.mark.skipif(
+    not hasattr(time, "pthread_getcpuclockid"), reason="this system does not tell what a thread has had"
+)
+def test_seconds_in_which_others_have_the_processor_do_not_count():
+    with time_limit(0.2, "this"):
+        time.sleep(0.6)
+    with pytest.raises(ModelError, match=r"longer than 0\.05 s"):
+        waiting_without_an_end()
+
+
 def test_nothing_is_raised_after_the_block():
     for _ in range(200):
         with contextlib.suppress(ModelError), time_limit(0.0005, "this"):
