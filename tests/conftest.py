@@ -9,6 +9,7 @@ import pytest
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start commands in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+gc.disable()  # until all is imported and collected: hardly any of it is garbage, and it would be looked at again and again
 
 pytest_plugins = ["breadth", "stage_report"]
 
@@ -23,6 +24,7 @@ def pytest_collection_finish(session):
     """Leave what imports and collection have made out of later garbage collections, which would look at it each time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

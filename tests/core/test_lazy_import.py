@@ -51,12 +51,14 @@ def test_training_loads_neither_widgets_nor_jupyter(fresh_python):
     assert [m for m in modules if m.split(".")[0] in (*WIDGETS, *FRAMEWORKS)] == []
 
 
+@pytest.mark.sample(False)
 def test_widgets_load_no_server(fresh_python):
     modules = modules_after(fresh_python, "import labdl\nlabdl.lab.Editor, labdl.lab.Dashboard")
     assert [m for m in modules if m.split(".")[0] in ("tornado", "jupyterlab", *FRAMEWORKS)] == []
     assert [m for m in modules if m.startswith(("jupyter_", "labdl.lab.server"))] == []
 
 
+@pytest.mark.sample(False)
 def test_server_extension_without_jupyter_server_names_the_extra(fresh_python):
     code = """
 import importlib.util
@@ -86,6 +88,7 @@ def test_completion_shows_the_public_names_of_a_package_and_no_others(name):
     assert all(hasattr(package, word) for word in public)
 
 
+@pytest.mark.sample(False)
 def test_completion_in_a_kernel():
     manager, client = start_new_kernel()
     try:

@@ -11,7 +11,7 @@ from labdl.errors import ConfigError, ModelError
 from labdl.models import zoo
 
 
-@pytest.mark.sample(every=6)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("name", zoo.ZOO)
 def test_each_has_the_published_number_of_parameters_and_can_be_traced(name):
     entry = zoo.ZOO[name]
