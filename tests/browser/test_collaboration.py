@@ -208,6 +208,7 @@ def test_training_takes_what_is_on_the_canvas(together, open_as):
     panel.get_by_label("Epochs").fill("1")
     bob.keyboard.press("Delete")  # his last word before she starts
     expect(hers.node("head")).to_have_count(0)
+    ada.get_by_label("Show the properties").click()  # beside the panel the canvas keeps its room
     hers.node("hidden").click()
     hers.field("out_features").fill("10")
     panel.get_by_role("button", name="Train", exact=True).click()

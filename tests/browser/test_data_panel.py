@@ -349,10 +349,11 @@ def test_a_folder_that_is_divided_already(page, lab, parted):
     assert (len(train), len(validation), validation.labels().tolist()) == (120, 18, [1] * 9 + [2] * 9)
 
     # in a small window nothing is cut off
+    used = panel.get_by_role("region", name="Use in training")
+    used.get_by_role("button", name="Close").click()
+    page.locator(".lm-TabBar-tab", has_text="Train: untitled.labdl").locator(".lm-TabBar-tabCloseIcon").click()
     page.set_viewport_size(SMALL)
     try:
-        used = panel.get_by_role("region", name="Use in training")
-        used.get_by_role("button", name="Close").click()
         for name in ("Training 120", "Test 7"):
             expect(part.get_by_role("radio", name=name)).to_be_in_viewport()
         assert panel.evaluate("panel => panel.scrollWidth - panel.clientWidth") == 0

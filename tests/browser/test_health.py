@@ -69,6 +69,7 @@ def test_strips_during_a_run_and_after_a_reload(page, lab):
     expect(graph.node("relu").locator(".labdl-health-bar")).to_have_count(0)  # it learns nothing
 
     # the figures of a layer, and how they came
+    page.get_by_label("Show the properties").click()  # beside the panel the canvas keeps its room
     graph.node("conv").click()
     facts = page.locator(".labdl-health-facts")
     expect(facts.get_by_text("Update", exact=True)).to_be_visible()
