@@ -7,7 +7,7 @@ export interface Bridges {
   edges: EdgeData[];
 }
 
-/** Edges around removed nodes with a single input each; edges in `cut` are not chain. */
+/** Edges around removed nodes with a single input each; edges in `cut` are not bridged. */
 export function bridgesOf(
   graph: GraphData,
   gone: ReadonlySet<string>,

@@ -144,12 +144,12 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
           const editor = graphs.find(
             widget => widget.context.path === state.path
           );
-          // a hidden editor has no size: the tab in front of it has
-          const shown = editor?.isVisible ? editor : app.shell.currentWidget;
+          // a hidden editor has no size, but the tab in front of it has one
+          const front = editor?.isVisible ? editor : app.shell.currentWidget;
           app.shell.add(
             panel,
             'main',
-            editor ? { mode: sideOf(shown ?? editor), ref: editor.id } : {}
+            editor ? { mode: sideOf(front ?? editor), ref: editor.id } : {}
           );
           await tracker.add(panel);
           // the editor is smaller now: reset its view to a readable scale
@@ -176,9 +176,9 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Position of the panel: beside the editor if its place has room for both, else below, else in that place. */
-function sideOf(shown: Widget): 'split-right' | 'split-bottom' | 'tab-after' {
-  const { clientWidth, clientHeight } = shown.node;
+/** Position of the panel in the tab area of a widget: on its right if there is room for both, else below, else as a tab. */
+function sideOf(widget: Widget): 'split-right' | 'split-bottom' | 'tab-after' {
+  const { clientWidth, clientHeight } = widget.node;
   if (clientWidth >= ROOM_BESIDE) {
     return 'split-right';
   }
