@@ -203,10 +203,10 @@ class _Reader(ast.NodeTransformer):
     def _layer_of(self, kind: str) -> ast.expr:
         framework = str(self.framework)
         entry = names.classes(framework).get(kind)
-        own = entry is None or not entry.equal
-        self.constructors[kind] = (
-            getattr(nn, kind) if own else functools.partial(_create, Reading(framework, kind, entry))
-        )  # type: ignore[arg-type]
+        if entry is None or not entry.equal:
+            self.constructors[kind] = getattr(nn, kind)
+        else:
+            self.constructors[kind] = functools.partial(_create, Reading(framework, kind, entry))
         return _of_nn(kind)
 
     def _add_layer(self, name: str, call: ast.Call) -> ast.expr:

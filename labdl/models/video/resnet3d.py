@@ -22,9 +22,9 @@ class BasicBlock3d(nn.Module):
     expansion = 1
 
     def __init__(self, channels: int, stride: int = 1, *, project: bool = False):
-        self.first = ConvNorm3d(channels, (3, 3, 3), (stride,) * 3)
+        self.first = ConvNorm3d(channels, (3, 3, 3), (stride, stride, stride))
         self.second = ConvNorm3d(channels, (3, 3, 3))
-        self.shortcut = ConvNorm3d(channels, (1, 1, 1), (stride,) * 3) if project else None
+        self.shortcut = ConvNorm3d(channels, (1, 1, 1), (stride, stride, stride)) if project else None
 
     def forward(self, x):
         y = self.second(ops.relu(self.first(x)))
@@ -38,9 +38,9 @@ class Bottleneck3d(nn.Module):
 
     def __init__(self, channels: int, stride: int = 1, *, project: bool = False):
         self.first = ConvNorm3d(channels, (1, 1, 1))
-        self.second = ConvNorm3d(channels, (3, 3, 3), (stride,) * 3)
+        self.second = ConvNorm3d(channels, (3, 3, 3), (stride, stride, stride))
         self.third = ConvNorm3d(4 * channels, (1, 1, 1))
-        self.shortcut = ConvNorm3d(4 * channels, (1, 1, 1), (stride,) * 3) if project else None
+        self.shortcut = ConvNorm3d(4 * channels, (1, 1, 1), (stride, stride, stride)) if project else None
 
     def forward(self, x):
         y = self.third(ops.relu(self.second(ops.relu(self.first(x)))))

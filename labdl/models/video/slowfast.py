@@ -85,13 +85,14 @@ class SlowFast(nn.Module):
     def _check(self, slow, fast) -> None:
         check_sizes("SlowFast", slow, axes="T, H, W")
         check_sizes("SlowFast", fast, axes="T, H, W")
-        few, many = spec_of(slow).shape, spec_of(fast).shape
-        if None in (few[2], many[2]):
+        slow_shape, fast_shape = spec_of(slow).shape, spec_of(fast).shape
+        few, many = slow_shape[2], fast_shape[2]
+        if few is None or many is None:
             return
-        if -(-many[2] // self.ratio) != few[2]:
+        if -(-many // self.ratio) != few:
             raise ValueError(
                 f"SlowFast wants {self.ratio} times as many frames in its second clip as in the first, received "
-                f"{show(few)} and {show(many)}"
+                f"{show(slow_shape)} and {show(fast_shape)}"
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from labdl import nn, ops
 from labdl.interop import public_weights
@@ -51,7 +51,8 @@ class IdleNorm(nn.Module):
         self.moving_variance = nn.Buffer((channels,), "ones")
 
     def forward(self, x):
-        return x + 0.0 * (self.gamma + self.beta + self.moving_mean + self.moving_variance)
+        gamma: Any = self.gamma
+        return x + 0.0 * (gamma + self.beta + self.moving_mean + self.moving_variance)
 
 
 class PFLD(nn.Module):

@@ -190,7 +190,7 @@ def _backbone(n: int) -> Backbone:
     stem = nn.Sequential(
         convolution(n // 4, 3), convolution(n // 2, 3, 2), convolution(n // 2, 3), convolution(n, 3, 2)
     )
-    stages = [ELAN(2 * n, n // 2, n // 2, 4, 2, convolution)]
+    stages: list[nn.Module] = [ELAN(2 * n, n // 2, n // 2, 4, 2, convolution)]
     for channels, inner in ((4 * n, n), (8 * n, 2 * n), (8 * n, 2 * n)):
         before = (2 * n, 4 * n, 8 * n)[len(stages) - 1]
         stages.append(nn.Sequential(Reduction(before // 2), ELAN(channels, inner, inner, 4, 2, convolution)))
