@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOM
         ops,
         runs,
         standard,
+        tasks,
         testing,
         train,
     )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOM
     from labdl.saving.export import export
     from labdl.saving.native.checkpoints import convert_checkpoint, load_checkpoint, save_checkpoint
     from labdl.spec import Spec
+    from labdl.tasks import fine_tune
     from labdl.train import Trainer
 
 __version__ = "0.2.0"
@@ -59,6 +61,7 @@ __all__ = [
     "display",
     "errors",
     "export",
+    "fine_tune",
     "graph",
     "infer",
     "interop",
@@ -79,6 +82,7 @@ __all__ = [
     "seed",
     "standard",
     "swap_parameters",
+    "tasks",
     "tensor",
     "testing",
     "to_numpy",
@@ -106,6 +110,7 @@ _HOMES = {
     "labdl.saving.export": ("export",),
     "labdl.saving.native.checkpoints": ("convert_checkpoint", "load_checkpoint", "save_checkpoint"),
     "labdl.spec": ("Spec",),
+    "labdl.tasks": ("fine_tune",),
     "labdl.train": ("Trainer",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

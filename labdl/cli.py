@@ -153,7 +153,7 @@ def _add_training(commands: argparse._SubParsersAction) -> None:
 
 
 def _train(options) -> int:
-    from labdl.train.command import run  # imported lazily: the other commands need no training
+    from labdl.tasks.command import run  # imported lazily: the other commands need no training
 
     return run(options)
 

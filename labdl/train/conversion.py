@@ -152,10 +152,19 @@ def loss_rule(loss: Any, output: Spec | None, name: str) -> TargetRule:
     task = getattr(loss, "layer_task", None)
     return TargetRule(
         "classes" if task == "classification" else "values" if task in _VALUES else "any",
-        output,
+        _move_classes_last(loss, output),
         name,
         labels=task == "classification" or isinstance(loss, BinaryCrossEntropyLoss | FocalLoss),
     )
+
+
+def _move_classes_last(loss: Module, output: Spec | None) -> Spec | None:
+    """The output of a loss whose classes are on another axis, with them on the last one."""
+    axis = getattr(loss, "axis", -1)
+    if axis == -1 or output is None or not -output.ndim <= axis < output.ndim:
+        return output
+    shape = list(output.shape)
+    return output.with_shape([*shape[: axis % output.ndim], *shape[axis % output.ndim + 1 :], shape[axis]])
 
 
 def _target_check(context: TrainContext, rule: TargetRule) -> Callable[[Any], None]:

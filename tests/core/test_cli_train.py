@@ -14,7 +14,7 @@ import labdl
 from labdl import cli, nn
 from labdl.errors import ConfigError
 from labdl.runs.reading.record import Record
-from labdl.train.command import apply_changes
+from labdl.tasks.command import apply_changes
 
 
 @pytest.fixture
@@ -136,3 +136,28 @@ def test_changes_of_settings():
     assert before == {"optimizer": "adam", "stopping": {"patience": 2}}
     with pytest.raises(ConfigError, match="the value cannot be read"):
         apply_changes({}, ["a=[1"])
+
+
+def test_a_task_trains_on_a_folder(config, capsys):
+    from labdl.data.codecs.image import encode_image
+
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 12, 12, 3), "uint8")
+    for i, picture in enumerate(pixels):
+        file = config / "pictures" / "ab"[i % 2] / f"{i}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(encode_image(picture))
+    labdl.save(nn.Sequential(nn.Flatten(), nn.Linear(2)).build((None, 3, 8, 8), backend="torch"), "kinds")
+    (config / "task.yaml").write_text(
+        "{model: kinds.labdl, task: image classification, train_dataset: pictures, lr: 0.1, epochs: 1, validation: 0.25}"
+    )
+    status, _, err = run(capsys, "task.yaml", "--folder", "one", "--no-progress")
+    assert (status, err) == (0, "")
+    assert set(Record("one").history) == {"loss", "accuracy", "val_loss", "val_accuracy"}
+    for change, part in [
+        ("train_dataset=3", "wants the folder or the file"),
+        ("sice=8", "a task has no setting sice"),
+        ("task=telepathy", "no task 'telepathy'"),
+    ]:
+        status, _, err = run(capsys, "task.yaml", "--set", change)
+        assert status == 1
+        assert part in err

@@ -37,8 +37,9 @@ class CrossEntropyLoss(Module):
 
     Output (..., classes) as logits; target (...) of class numbers, or (..., classes) of probabilities or one-hot rows.
     ``class_weights`` weights the classes, and the mean divides by the sum of the weights; positions whose class number is
-    ``ignore_index`` are ignored; ``label_smoothing`` mixes the target with the uniform distribution.
-    Semantics: torch.nn.CrossEntropyLoss, with the classes last.
+    ``ignore_index`` are ignored; ``label_smoothing`` mixes the target with the uniform distribution. The classes are on the
+    ``axis`` of the output: 1 for the logits (N, classes, height, width) of a segmentation with targets (N, height, width).
+    Semantics: torch.nn.CrossEntropyLoss, with the classes last by default.
     """
 
     target_values: ClassVar[TargetValues] = CLASSES
@@ -47,11 +48,16 @@ class CrossEntropyLoss(Module):
     ignore_index: int = -100
     class_weights: Weights | None = None
     reduction: Reduction = "mean"
+    axis: int = -1
 
     def setup(self, output, target):
         self.weight = _weights(self.class_weights)
 
     def forward(self, output, target):
+        if self.axis != -1:
+            if len(target.shape) == len(output.shape):
+                target = ops.moveaxis(target, self.axis, -1)
+            output = ops.moveaxis(output, self.axis, -1)
         return ops.cross_entropy(
             output,
             target,
@@ -63,7 +69,8 @@ class CrossEntropyLoss(Module):
 
     def normalizer(self, target: np.ndarray, axes: int) -> float:
         """The divisor of the mean, for targets of an output of ``axes`` axes: the weights of those that count."""
-        return counted_weight(target, axes, self.ignore_index, self.class_weights)
+        rows = np.moveaxis(target, self.axis, -1) if target.ndim == axes else target
+        return counted_weight(rows, axes, self.ignore_index, self.class_weights)
 
 
 @layer(_EACH, *_LABELS, task="binary classification")

@@ -19,6 +19,8 @@ SHARE, OTHER = rng.uniform(0.05, 0.95, (2, 5, 4))
 SIGNS, ONE_SIGN = np.sign(Y), np.sign(Y[:, 0])
 CLASSES, SOME = np.array([0, 2, 1, 3, 2]), np.array([0, 2, -100, 3, 2])
 WIDE, WIDE_CLASSES = rng.normal(size=(2, 3, 4)), rng.integers(0, 4, (2, 3))
+WIDE_CHANNELS = np.moveaxis(WIDE, -1, 1).copy()
+WIDE_PROBABILITIES = np.exp(WIDE_CHANNELS) / np.exp(WIDE_CHANNELS).sum(1, keepdims=True)
 WEIGHTS = (0.5, 1.0, 2.0, 1.5)
 PROBABILITIES = np.exp(Y) / np.exp(Y).sum(-1, keepdims=True)
 LOGS = X - np.log(np.exp(X).sum(-1, keepdims=True))
@@ -129,6 +131,12 @@ def oracles():
             ),
             ({"class_weights": WEIGHTS}, (X, PROBABILITIES), native(F.cross_entropy, weight=weights)),
             ({}, (WIDE, WIDE_CLASSES), last(F.cross_entropy)),
+            (
+                {"axis": 1, "class_weights": WEIGHTS, "ignore_index": 3},
+                (WIDE_CHANNELS, WIDE_CLASSES),
+                native(F.cross_entropy, weight=weights, ignore_index=3),
+            ),
+            ({"axis": 1}, (WIDE_CHANNELS, WIDE_PROBABILITIES), native(F.cross_entropy)),
         ],
         "BinaryCrossEntropyLoss": [
             ({}, (5 * X, SHARE), native(F.binary_cross_entropy_with_logits)),

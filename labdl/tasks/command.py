@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import secrets
 import signal
 import time
@@ -10,11 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from labdl.data.opening import open_dataset
 from labdl.errors import ConfigError
 from labdl.models import zoo
 from labdl.nn.module import Module
 from labdl.saving import load, paths
-from labdl.train.config import parse_yaml, read
+from labdl.tasks.fine_tuning import create_trainer
+from labdl.train.aliases import full_names
+from labdl.train.config import names, parse_yaml, read
 from labdl.train.progress_bar import follow
 from labdl.train.run.run import Run
 from labdl.train.trainer import Trainer
@@ -51,8 +55,7 @@ def apply_changes(settings: Mapping[str, Any], changes: list[str]) -> dict[str, 
 def run(options: argparse.Namespace) -> int:
     """Train with the settings of ``options.config`` and its ``changes``; returns the exit status, 0 or `INTERRUPTED`."""
     settings = apply_changes(read(options.config), options.changes)
-    model = _model(settings.pop("model", None), settings.get("backend"))
-    trainer = Trainer.from_config(model, settings)
+    trainer = _task_trainer(full_names(settings)) if "task" in settings else _trainer(settings)
     if trainer.settings.train_dataset is None:
         raise ConfigError(
             f"{options.config} has no train_dataset: give the name of a data set, such as digits, or a file"
@@ -70,6 +73,31 @@ def run(options: argparse.Namespace) -> int:
     values = "  ".join(f"{name} {column[-1]:.4g}" for name, column in training.history.items() if column)
     print(f"{training.folder}: {training.status}{f', {values}' if values else ''}")
     return status
+
+
+def _trainer(settings: dict[str, Any]) -> Trainer:
+    model = settings.pop("model", None)
+    return Trainer.from_config(_model(model, settings.get("backend")), settings)
+
+
+def _task_trainer(settings: dict[str, Any]) -> Trainer:
+    """The trainer of a task for the files of a data set and a model of the zoo, which gets its classes, or of a file."""
+    model, folder = settings.pop("model", None), settings.pop("train_dataset", None)
+    if not isinstance(folder, str):
+        raise ConfigError(
+            f"train_dataset of a task wants the folder or the file of a data set, received {folder!r:.80}"
+        )
+    validation = settings.pop("val_dataset", None)
+    if validation is not None:
+        settings["validation"] = open_dataset(validation)
+    if not (isinstance(model, str) and model in zoo.ZOO):
+        model = _model(model, settings.get("backend"))
+    unknown = set(settings) - set(inspect.signature(create_trainer).parameters) - set(names())
+    if unknown:
+        raise ConfigError(
+            f"a task has no setting {', '.join(sorted(unknown))}; settings of Trainer are {', '.join(names())}"
+        )
+    return create_trainer(model, folder, **settings)
 
 
 def _model(value: Any, backend: str | None) -> Module:

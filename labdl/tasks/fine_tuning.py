@@ -1,0 +1,136 @@
+"""Trainers of a model for a task and a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from labdl.data.dataset import Dataset
+from labdl.data.pipeline import Pipeline, Split
+from labdl.data.splits import open_data
+from labdl.errors import ConfigError
+from labdl.models import zoo
+from labdl.nn.module import Module
+from labdl.tasks.task import Task, find, list_tasks
+from labdl.train.optimizers import Optimizer
+from labdl.train.options import TrainerOptions
+from labdl.train.schedules import Schedule
+from labdl.train.trainer import Trainer
+
+Data = Dataset | Mapping[str, Dataset] | str | Path
+
+
+def create_trainer(
+    model: str | Module,
+    dataset: Data,
+    *,
+    task: str | Task | None = None,
+    validation: float | Dataset = 0.2,
+    size: int | Sequence[int] | None = None,
+    classes: int | None = None,
+    weights: Any = None,
+    loss: Any = None,
+    metrics: Any = None,
+    optimizer: str | Optimizer | Mapping = "adam",
+    schedule: str | Schedule | Mapping | None = None,
+    backend: str | None = None,
+    compiled: bool | str | None = None,
+    seed: int = 0,
+    **options: Unpack[TrainerOptions],
+) -> Trainer:
+    """Create the trainer of a model for a data set, with the transforms, the loss and the metrics of its task.
+
+    ``model`` is the name of a zoo model, which gets a head for the ``classes`` of the data set and the ``weights`` of
+    `labdl.models.create`, or a Module, which is trained as it is; ``task`` is then needed, one of `labdl.tasks.list_tasks`.
+    ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
+    is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
+    that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
+    default the usual one of the model. The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
+    the ``preprocessing`` of the model, which `labdl.save` keeps for `labdl.infer.Inference`.
+
+    Example: ``labdl.tasks.create_trainer("resnet18", labdl.data.ImageFolder("flowers"), size=64, epochs=5).start()``.
+    Raises ConfigError for a model without a task, and for data of another kind.
+    """
+    chosen = _task_of(model, task)
+    opened = open_data(dataset) if isinstance(dataset, str | Path) else dataset
+    if isinstance(validation, Dataset):
+        opened = {"training": _training_part(opened), "validation": validation}
+        validation = 0.2
+    elif isinstance(validation, bool) or not 0 < validation < 1:
+        raise ConfigError(f"validation wants a share between 0 and 1 or a data set, received {validation!r:.60}")
+    first = _training_part(opened)
+    if isinstance(model, str):
+        count = chosen.count_classes(first) if classes is None else classes
+        model = zoo.create(model, classes=count, weights=weights, backend=backend)
+    chosen.check(model, first)
+    pipeline = chosen.pipeline(_size_of(model, size))
+    pipeline = Pipeline(pipeline, split=Split(1 - validation, seed))
+    train, val = pipeline.split_dataset(opened)
+    model.preprocessing = pipeline.evaluation()
+    options["train_dataset"], options["val_dataset"] = train, val
+    return Trainer(
+        model,
+        chosen.loss if loss is None else loss,
+        optimizer,
+        chosen.metrics if metrics is None else metrics,
+        backend,
+        compiled,
+        seed=seed,
+        schedule=schedule,
+        **options,
+    )
+
+
+def fine_tune(model: str | Module, dataset: Data, **settings: Any) -> Trainer:
+    """Train a model on a data set in one line; returns the trainer, whose ``model`` is trained.
+
+    The settings are those of `labdl.tasks.create_trainer`, which creates a trainer without starting it, and of
+    `labdl.Trainer`::
+
+        pictures = labdl.data.ImageFolder("flowers")
+        trainer = labdl.fine_tune("resnet18", pictures, size=64, epochs=5, backend="torch")
+        labdl.save(trainer.model, "flowers")
+        labdl.infer.Inference("flowers", postprocess="classification").infer_one(pictures[0]["image"])
+
+    Raises ConfigError for a model without a task, and for data of another kind.
+    """
+    trainer = create_trainer(model, dataset, **settings)
+    trainer.fit()
+    return trainer
+
+
+def _task_of(model: str | Module, task: str | Task | None) -> Task:
+    if isinstance(task, Task):
+        return task
+    if task is not None:
+        return find(task)
+    if isinstance(model, str):
+        return find(zoo.find(model).task)
+    raise ConfigError(f"{type(model).__name__} has no task of its own: give task=, one of {', '.join(list_tasks())}")
+
+
+def _training_part(opened: Dataset | Mapping[str, Dataset]) -> Dataset:
+    if isinstance(opened, Mapping):
+        if "training" not in opened:
+            raise ConfigError(f"the data set has no training part, only {', '.join(opened)}: name a folder train")
+        return opened["training"]
+    if not isinstance(opened, Dataset):
+        raise ConfigError(
+            f"dataset wants a labdl.data.Dataset, such as ImageFolder, or a folder, received {type(opened).__name__}"
+        )
+    return opened
+
+
+def _size_of(model: Module, size: int | Sequence[int] | None) -> tuple[int, ...]:
+    """Height and width of the inputs of a model."""
+    if isinstance(size, int):
+        return (size, size)
+    if size is not None:
+        return tuple(size)
+    first = (model._input_specs or (None,))[0]
+    sides = () if first is None else first.shape[-2:]
+    usual = tuple(side for side in sides if side is not None)
+    if len(usual) != 2:
+        raise ConfigError(f"{type(model).__name__} takes inputs of any size: give size=, such as 224")
+    return usual

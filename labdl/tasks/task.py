@@ -1,0 +1,90 @@
+"""Task: base class of what models of one kind are trained with, and the registry of tasks."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
+
+from labdl.data.dataset import Dataset
+from labdl.data.pipeline import Phase, Pipeline
+from labdl.errors import ConfigError
+from labdl.nn.module import Module
+
+TASKS: dict[str, Task] = {}
+
+
+class Task:
+    """Transforms, loss and metrics of the models of one kind, such as "image classification".
+
+    A subclass with the decorator `task` is found under its ``name``, by `labdl.fine_tune` too::
+
+        @labdl.tasks.task
+        class Colorization(labdl.tasks.Task):
+            name, loss = "colorization", "mse"
+
+            def pipeline(self, size):
+                return data.Pipeline([T.Resize(size), T.ToFloat()])
+    """
+
+    name: ClassVar[str]  # as models of the zoo name it
+    inputs: ClassVar[tuple[str, ...]] = ("image",)  # entries of a sample that the model receives
+    loss: ClassVar[Any] = "cross_entropy"
+    metrics: ClassVar[Sequence[Any]] = ()
+
+    def pipeline(self, size: Sequence[int]) -> Pipeline:
+        """Transforms of samples to the size (height, width) of the model's input, with those of the training alone."""
+        raise NotImplementedError(f"{type(self).__name__} has no pipeline")
+
+    def count_classes(self, dataset: Dataset) -> int:
+        """The number of classes of a data set. Raises ConfigError if it does not know them."""
+        if not dataset.classes:
+            raise ConfigError(f"{dataset!r} does not know its classes: give their number, classes=")
+        return len(dataset.classes)
+
+    def check(self, model: Module, dataset: Dataset) -> None:
+        """Raise ConfigError if the model cannot be trained with samples of this kind, or the data set has others."""
+        specs = model._input_specs
+        if specs is not None and len(specs) != len(self.inputs):
+            raise ConfigError(
+                f"{type(model).__name__} has {len(specs)} inputs, {self.name} gives {' and '.join(self.inputs)}: prepare "
+                "the samples with transforms of your own and train with labdl.Trainer"
+            )
+        if tuple(dataset.inputs) != self.inputs:
+            kind = ", ".join(dataset.inputs) or "no named inputs"
+            raise ConfigError(f"{self.name} wants samples with {' and '.join(self.inputs)}, {dataset!r} has {kind}")
+
+
+Kind = TypeVar("Kind", bound=Task)
+
+
+def task(cls: type[Kind]) -> type[Kind]:
+    """Register a task under its name. Raises ConfigError for a name that another task has."""
+    if cls.name in TASKS and type(TASKS[cls.name]).__module__ != cls.__module__:
+        raise ConfigError(f"there is a task {cls.name!r} already, that of {type(TASKS[cls.name]).__module__}")
+    TASKS[cls.name] = cls()
+    return cls
+
+
+def join_phases(*, training: Sequence[Any], evaluation: Sequence[Any], always: Sequence[Any]) -> Pipeline:
+    """A pipeline that begins with other transforms in training than in evaluation, and ends with the same ones."""
+    phases: list[Phase] = [
+        *("training" for _ in training),
+        *("evaluation" for _ in evaluation),
+        *("always" for _ in always),
+    ]
+    return Pipeline([*training, *evaluation, *always], phases=phases)
+
+
+def find(name: str) -> Task:
+    """Look up a task by name. Raises ConfigError that suggests similar names."""
+    if name not in TASKS:
+        near = difflib.get_close_matches(str(name)[:80].lower().replace("_", " "), TASKS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(list_tasks())}"
+        raise ConfigError(f"no task {name!r:.80} can be trained in one line: {hint}; labdl.Trainer trains any model")
+    return TASKS[name]
+
+
+def list_tasks() -> list[str]:
+    """Sorted names of the tasks."""
+    return sorted(TASKS)
