@@ -70,6 +70,7 @@ class MultiHeadAttention(Module):
     rotary_interleaved: bool = False
     scale: Positive | None = None
     window: Count | None = None
+    query_init: Initializer | None = None
 
     def setup(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         features = x.shape[-1] if x.ndim == 3 else None
@@ -87,7 +88,7 @@ class MultiHeadAttention(Module):
         size = features // self.heads if self.key_size is None else self.key_size
         self.any_steps = None in (x.shape[1], *(() if context is None else context.shape[1:2]))
         self._check_rotary(size, context, positions)
-        self.query = self._linear(self.heads * size, self.query_bias)
+        self.query = self._linear(self.heads * size, self.query_bias, self.query_init)
         self.key = self._linear(shared * size, self.key_bias)
         self.value = self._linear(shared * (size if self.value_size is None else self.value_size), self.value_bias)
         self.projection = self._linear(features, self.output_bias)
@@ -107,8 +108,12 @@ class MultiHeadAttention(Module):
         if positions.ndim not in (1, 2):
             raise ValueError(f"MultiHeadAttention wants positions (N, steps), received {show(positions.shape)}")
 
-    def _linear(self, features: int, bias: bool | None) -> Linear:
-        return Linear(features, use_bias=self.use_bias if bias is None else bias, kernel_init=self.kernel_init)
+    def _linear(self, features: int, bias: bool | None, kernel_init: Initializer | None = None) -> Linear:
+        return Linear(
+            features,
+            use_bias=self.use_bias if bias is None else bias,
+            kernel_init=self.kernel_init if kernel_init is None else kernel_init,
+        )
 
     def forward(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         source = x if context is None else context
