@@ -29,6 +29,7 @@ class Oracle:
         self.path = ORACLES / f"{name}.npz"
         self.outputs = self.description["outputs"]
         arrays = public_model.inputs(self.path)
+        arrays.update({key: arrays[key].reshape(to) for key, to in self.description.get("reshape", {}).items()})
         self.inputs = [labdl.tensor(arrays[key], backend=backend) for key in self.description["inputs"]]
         self.model, self.from_public = self._create(**self.description["settings"])
         self.model.build(*map(labdl.dispatch.spec_of, self.inputs), backend=backend).eval()
