@@ -45,8 +45,7 @@ class Oracle:
         if "model" in self.description:
             name = self.description["model"]
             return models.create(name, **settings), ZOO[name].from_public
-        module, _, kind = self.description["class"].rpartition(".")
-        model = getattr(importlib.import_module(module), kind)(**settings)
+        model = _instance(self.description["class"], settings)
         return model, model.public_names.from_public
 
     def run(self, inputs=None) -> list:
@@ -94,6 +93,16 @@ class Oracle:
         assert actual.shape == tuple(self.numbers[f"y:{key}@shape"])
         _, _, low, high, _ = self.numbers[f"y:{key}@stats"]
         return self.numbers[f"y:{key}@sampled"], actual.ravel()[public_model.positions(actual.size)], max(-low, high)
+
+
+def _instance(name: str, settings: dict):
+    """An object of a class; a setting that has a class is an object, too."""
+    module, _, kind = name.rpartition(".")
+    values = {
+        key: _instance(value["class"], value["settings"]) if isinstance(value, dict) else value
+        for key, value in settings.items()
+    }
+    return getattr(importlib.import_module(module), kind)(**values)
 
 
 def _flat(result) -> list:
