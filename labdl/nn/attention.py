@@ -118,9 +118,9 @@ class MultiHeadAttention(Module):
     def forward(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         source = x if context is None else context
         shared = self.heads if self.key_heads is None else self.key_heads
-        query = _split_heads(self.query(x), self.heads)
-        key = _split_heads(self.key(source), shared)
-        value = _split_heads(self.value(source if values is None else values), shared)
+        query = split_heads(self.query(x), self.heads)
+        key = split_heads(self.key(source), shared)
+        value = split_heads(self.value(source if values is None else values), shared)
         if self.rotary:
             query, key = (
                 self._rotate(part, count_steps(of) if positions is None and self.any_steps else positions)
@@ -139,7 +139,7 @@ class MultiHeadAttention(Module):
             rate=self.rate,
             training=self.training,
         )
-        return self.projection(_merge_heads(heads))
+        return self.projection(merge_heads(heads))
 
     def _rotate(self, x, positions):
         """Rotate query or key (N, heads, steps, size)."""
@@ -150,7 +150,7 @@ class MultiHeadAttention(Module):
         )
 
 
-def _split_heads(x, heads: int):
+def split_heads(x, heads: int):
     """(N, steps, heads * size) to (N, heads, steps, size)."""
     steps, features = x.shape[1:]
     if steps is None:  # a reshape infers one size only, and that is the batch
@@ -158,7 +158,7 @@ def _split_heads(x, heads: int):
     return ops.permute_dims(ops.reshape(x, (-1, steps, heads, features // heads)), (0, 2, 1, 3))
 
 
-def _merge_heads(x):
+def merge_heads(x):
     """(N, heads, steps, size) to (N, steps, heads * size)."""
     heads, steps, size = x.shape[1:]
     if steps is None:

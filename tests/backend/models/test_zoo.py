@@ -30,9 +30,14 @@ class Oracle:
         self.outputs = self.description["outputs"]
         arrays = public_model.inputs(self.path)
         arrays.update({key: arrays[key].reshape(to) for key, to in self.description.get("reshape", {}).items()})
-        self.inputs = [labdl.tensor(arrays[key], backend=backend) for key in self.description["inputs"]]
+        for key, parts in self.description.get("stack", {}).items():  # layers, with the batch second
+            arrays[key] = np.stack([arrays[part].swapaxes(0, 1) for part in parts])
+        arrays.update({key: 1 - arrays[key] for key in self.description.get("complement", ())})
+        self.inputs = [
+            None if key is None else labdl.tensor(arrays[key], backend=backend) for key in self.description["inputs"]
+        ]
         self.model, self.from_public = self._create(**self.description["settings"])
-        self.model.build(*map(labdl.dispatch.spec_of, self.inputs), backend=backend).eval()
+        self.model.build(*(x if x is None else labdl.dispatch.spec_of(x) for x in self.inputs), backend=backend).eval()
         self.model.load_state_dict(self.from_public(public_model.load(self.path)))
         with np.load(self.path) as file:
             self.numbers = {key: file[key] for key in file.files if key[:2] in ("y:", "g:")}
@@ -168,7 +173,7 @@ def test_gradients_are_those_of_the_public_implementation(oracle, backend):
     a change of the inputs in their last digit puts it back.
     """
     for change in (0.0, 3e-7, -3e-7):
-        inputs = [x * (1 + change) for x in oracle.inputs] if change else oracle.inputs
+        inputs = [x if x is None else x * (1 + change) for x in oracle.inputs] if change else oracle.inputs
         problems = gradient_problems(oracle, backend, inputs)
         if not problems:
             return
