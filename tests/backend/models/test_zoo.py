@@ -142,6 +142,23 @@ def test_batch_normalizations_have_the_settings_of_the_public_implementation(ora
     assert all(pair in allowed for pair in settings)
 
 
+def figures_of(oracle, gradients) -> tuple[dict[str, float], dict[str, float]]:
+    """By public name: the square of the norm of a gradient, and its product with fixed numbers."""
+    squares, products = dict.fromkeys(oracle.names, 0.0), dict.fromkeys(oracle.names, 0.0)
+    if oracle.description.get("packed"):  # several public arrays in one parameter
+        for public, parts in public_model.probes_by_name(oracle.path, oracle.from_public):
+            for key, (place, probe) in parts.items():
+                if key in gradients:
+                    squares[public] += (gradients[key][place] ** 2).sum()
+                    products[public] += (gradients[key] * probe).sum()
+        return squares, products
+    for key, (public, probe) in public_model.probes(oracle.path, oracle.from_public).items():
+        if key in gradients:
+            squares[public] += (gradients[key] ** 2).sum()
+            products[public] += (gradients[key] * probe).sum()
+    return squares, products
+
+
 def gradient_problems(oracle, backend, inputs) -> list[str]:
     """The parameters whose gradient differs in its norm or in its product with fixed numbers, with the inputs given."""
     parameters = {key: p for key, p in oracle.model.unfreeze().named_parameters() if p.trainable}
@@ -151,12 +168,7 @@ def gradient_problems(oracle, backend, inputs) -> list[str]:
         key: parameters[key].to_standard(labdl.to_numpy(gradient)).astype("float64")
         for key, gradient in zip(parameters, values, strict=True)
     }
-    squares = dict.fromkeys(oracle.names, 0.0)
-    products = dict.fromkeys(oracle.names, 0.0)
-    for key, (public, probe) in public_model.probes(oracle.path, oracle.from_public).items():
-        if key in gradients:
-            squares[public] += (gradients[key] ** 2).sum()
-            products[public] += (gradients[key] * probe).sum()
+    squares, products = figures_of(oracle, gradients)
     return [
         public
         for public, norm, product in zip(oracle.names, oracle.figure("g:norm"), oracle.figure("g:dot"), strict=True)
