@@ -70,6 +70,7 @@ class MultiHeadAttention(Module):
     rotary_interleaved: bool = False
     scale: Positive | None = None
     window: Count | None = None
+    query_init: Initializer | None = None
 
     def setup(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         features = x.shape[-1] if x.ndim == 3 else None
@@ -87,7 +88,7 @@ class MultiHeadAttention(Module):
         size = features // self.heads if self.key_size is None else self.key_size
         self.any_steps = None in (x.shape[1], *(() if context is None else context.shape[1:2]))
         self._check_rotary(size, context, positions)
-        self.query = self._linear(self.heads * size, self.query_bias)
+        self.query = self._linear(self.heads * size, self.query_bias, self.query_init)
         self.key = self._linear(shared * size, self.key_bias)
         self.value = self._linear(shared * (size if self.value_size is None else self.value_size), self.value_bias)
         self.projection = self._linear(features, self.output_bias)
@@ -107,15 +108,19 @@ class MultiHeadAttention(Module):
         if positions.ndim not in (1, 2):
             raise ValueError(f"MultiHeadAttention wants positions (N, steps), received {show(positions.shape)}")
 
-    def _linear(self, features: int, bias: bool | None) -> Linear:
-        return Linear(features, use_bias=self.use_bias if bias is None else bias, kernel_init=self.kernel_init)
+    def _linear(self, features: int, bias: bool | None, kernel_init: Initializer | None = None) -> Linear:
+        return Linear(
+            features,
+            use_bias=self.use_bias if bias is None else bias,
+            kernel_init=self.kernel_init if kernel_init is None else kernel_init,
+        )
 
     def forward(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         source = x if context is None else context
         shared = self.heads if self.key_heads is None else self.key_heads
-        query = _split_heads(self.query(x), self.heads)
-        key = _split_heads(self.key(source), shared)
-        value = _split_heads(self.value(source if values is None else values), shared)
+        query = split_heads(self.query(x), self.heads)
+        key = split_heads(self.key(source), shared)
+        value = split_heads(self.value(source if values is None else values), shared)
         if self.rotary:
             query, key = (
                 self._rotate(part, count_steps(of) if positions is None and self.any_steps else positions)
@@ -134,7 +139,7 @@ class MultiHeadAttention(Module):
             rate=self.rate,
             training=self.training,
         )
-        return self.projection(_merge_heads(heads))
+        return self.projection(merge_heads(heads))
 
     def _rotate(self, x, positions):
         """Rotate query or key (N, heads, steps, size)."""
@@ -145,7 +150,7 @@ class MultiHeadAttention(Module):
         )
 
 
-def _split_heads(x, heads: int):
+def split_heads(x, heads: int):
     """(N, steps, heads * size) to (N, heads, steps, size)."""
     steps, features = x.shape[1:]
     if steps is None:  # a reshape infers one size only, and that is the batch
@@ -153,7 +158,7 @@ def _split_heads(x, heads: int):
     return ops.permute_dims(ops.reshape(x, (-1, steps, heads, features // heads)), (0, 2, 1, 3))
 
 
-def _merge_heads(x):
+def merge_heads(x):
     """(N, heads, steps, size) to (N, steps, heads * size)."""
     heads, steps, size = x.shape[1:]
     if steps is None:

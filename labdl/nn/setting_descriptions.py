@@ -44,6 +44,7 @@ DESCRIPTIONS = {
     # parameters
     "use_bias": "Add a learned bias.",
     "kernel_init": 'Initializer of the kernel, by name or with settings, such as "normal(std=0.01)".',
+    "query_init": 'Initializer of the kernel of the query, such as "normal(std=0.01)"; None does as kernel_init.',
     "embeddings_init": 'Initializer of the vectors, by name or with settings, such as "normal(std=0.01)".',
     "token_init": 'Initializer of the vector, by name or with settings, such as "normal(std=0.01)".',
     "slope_init": "First value of the slope.",

@@ -86,13 +86,24 @@ class _Transformer(Module):
     attention_rate: Rate | None = None
     activation_rate: Rate | None = None
     kernel_init: Initializer = "glorot_uniform"
+    query_bias: bool | None = None
+    key_bias: bool | None = None
+    value_bias: bool | None = None
 
     def _settings(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(_Transformer)}
 
     def _attention(self, causal: bool) -> MultiHeadAttention:
         rate = self.rate if self.attention_rate is None else self.attention_rate
-        return MultiHeadAttention(self.heads, causal=causal, rate=rate, kernel_init=self.kernel_init)
+        return MultiHeadAttention(
+            self.heads,
+            causal=causal,
+            rate=rate,
+            kernel_init=self.kernel_init,
+            query_bias=self.query_bias,
+            key_bias=self.key_bias,
+            value_bias=self.value_bias,
+        )
 
     def _mlp(self) -> FeedForward:
         rate = self.rate if self.activation_rate is None else self.activation_rate
@@ -112,6 +123,7 @@ class TransformerEncoderLayer(_Transformer):
     (N, steps, features) to the same shape. ``mask`` and ``key_mask`` are those of MultiHeadAttention. ``norm_first``
     normalizes before each block instead of after it. In training, dropout of ``rate`` follows each block;
     ``attention_rate`` (of attention weights) and ``activation_rate`` (inside the feed-forward block) default to it.
+    ``query_bias``, ``key_bias`` and ``value_bias`` are those of MultiHeadAttention, which has all three by default.
     Semantics: torch.nn.TransformerEncoderLayer with batch first.
     """
 

@@ -83,16 +83,29 @@ def _attention(public: str, ours: str) -> Iterable[public_weights.WeightMapping]
         yield from public_weights.linear(f"{public}.{name}", f"{ours}/{part}")
 
 
-def _stack(stack: str, positions: str, norm: str, final_norm: bool) -> list[public_weights.Group]:
-    public, block, ours = f"model.{stack}", f"model.{stack}.layers.{{}}", f"{stack}/blocks/{{}}"
-    cross = (
+def blocks(public: str, ours: str, *, cross: bool) -> public_weights.Group:
+    """Hugging Face's names of the blocks of an encoder, or with ``cross`` of a decoder, in BART and its relatives."""
+    cross_names = (
         [
-            *_attention(f"{block}.encoder_attn", f"{ours}/cross_attention"),
-            *public_weights.norm(f"{block}.encoder_attn_layer_norm", f"{ours}/cross_norm"),
+            *_attention(f"{public}.encoder_attn", f"{ours}/cross_attention"),
+            *public_weights.norm(f"{public}.encoder_attn_layer_norm", f"{ours}/cross_norm"),
         ]
-        if stack == "decoder"
+        if cross
         else []
     )
+    return public_weights.Group(
+        _attention(f"{public}.self_attn", f"{ours}/attention"),
+        public_weights.norm(f"{public}.self_attn_layer_norm", f"{ours}/attention_norm"),
+        cross_names,
+        public_weights.linear(f"{public}.fc1", f"{ours}/mlp/expand"),
+        public_weights.linear(f"{public}.fc2", f"{ours}/mlp/contract"),
+        public_weights.norm(f"{public}.final_layer_norm", f"{ours}/mlp_norm"),
+        needed=True,
+    )
+
+
+def _stack(stack: str, positions: str, norm: str, final_norm: bool) -> list[public_weights.Group]:
+    public = f"model.{stack}"
     return [
         public_weights.Group(
             public_weights.embedding(f"{public}.embed_positions", positions),
@@ -100,15 +113,7 @@ def _stack(stack: str, positions: str, norm: str, final_norm: bool) -> list[publ
             public_weights.norm(f"{public}.layer_norm", f"{stack}/norm") if final_norm else (),
             needed=True,
         ),
-        public_weights.Group(
-            _attention(f"{block}.self_attn", f"{ours}/attention"),
-            public_weights.norm(f"{block}.self_attn_layer_norm", f"{ours}/attention_norm"),
-            cross,
-            public_weights.linear(f"{block}.fc1", f"{ours}/mlp/expand"),
-            public_weights.linear(f"{block}.fc2", f"{ours}/mlp/contract"),
-            public_weights.norm(f"{block}.final_layer_norm", f"{ours}/mlp_norm"),
-            needed=True,
-        ),
+        blocks(f"{public}.layers.{{}}", f"{stack}/blocks/{{}}", cross=stack == "decoder"),
     ]
 
 

@@ -29,9 +29,15 @@ class Oracle:
         self.path = ORACLES / f"{name}.npz"
         self.outputs = self.description["outputs"]
         arrays = public_model.inputs(self.path)
-        self.inputs = [labdl.tensor(arrays[key], backend=backend) for key in self.description["inputs"]]
+        arrays.update({key: arrays[key].reshape(to) for key, to in self.description.get("reshape", {}).items()})
+        for key, parts in self.description.get("stack", {}).items():  # layers, with the batch second
+            arrays[key] = np.stack([arrays[part].swapaxes(0, 1) for part in parts])
+        arrays.update({key: 1 - arrays[key] for key in self.description.get("complement", ())})
+        self.inputs = [
+            None if key is None else labdl.tensor(arrays[key], backend=backend) for key in self.description["inputs"]
+        ]
         self.model, self.from_public = self._create(**self.description["settings"])
-        self.model.build(*map(labdl.dispatch.spec_of, self.inputs), backend=backend).eval()
+        self.model.build(*(x if x is None else labdl.dispatch.spec_of(x) for x in self.inputs), backend=backend).eval()
         self.model.load_state_dict(self.from_public(public_model.load(self.path)))
         with np.load(self.path) as file:
             self.numbers = {key: file[key] for key in file.files if key[:2] in ("y:", "g:")}
@@ -44,8 +50,7 @@ class Oracle:
         if "model" in self.description:
             name = self.description["model"]
             return models.create(name, **settings), ZOO[name].from_public
-        module, _, kind = self.description["class"].rpartition(".")
-        model = getattr(importlib.import_module(module), kind)(**settings)
+        model = _instance(self.description["class"], settings)
         return model, model.public_names.from_public
 
     def run(self, inputs=None) -> list:
@@ -95,6 +100,16 @@ class Oracle:
         return self.numbers[f"y:{key}@sampled"], actual.ravel()[public_model.positions(actual.size)], max(-low, high)
 
 
+def _instance(name: str, settings: dict):
+    """An object of a class; a setting that has a class is an object, too."""
+    module, _, kind = name.rpartition(".")
+    values = {
+        key: _instance(value["class"], value["settings"]) if isinstance(value, dict) else value
+        for key, value in settings.items()
+    }
+    return getattr(importlib.import_module(module), kind)(**values)
+
+
 def _flat(result) -> list:
     return list(result) if isinstance(result, list | tuple) else [result]
 
@@ -127,6 +142,23 @@ def test_batch_normalizations_have_the_settings_of_the_public_implementation(ora
     assert all(pair in allowed for pair in settings)
 
 
+def figures_of(oracle, gradients) -> tuple[dict[str, float], dict[str, float]]:
+    """By public name: the square of the norm of a gradient, and its product with fixed numbers."""
+    squares, products = dict.fromkeys(oracle.names, 0.0), dict.fromkeys(oracle.names, 0.0)
+    if oracle.description.get("packed"):  # several public arrays in one parameter
+        for public, parts in public_model.probes_by_name(oracle.path, oracle.from_public):
+            for key, (place, probe) in parts.items():
+                if key in gradients:
+                    squares[public] += (gradients[key][place] ** 2).sum()
+                    products[public] += (gradients[key] * probe).sum()
+        return squares, products
+    for key, (public, probe) in public_model.probes(oracle.path, oracle.from_public).items():
+        if key in gradients:
+            squares[public] += (gradients[key] ** 2).sum()
+            products[public] += (gradients[key] * probe).sum()
+    return squares, products
+
+
 def gradient_problems(oracle, backend, inputs) -> list[str]:
     """The parameters whose gradient differs in its norm or in its product with fixed numbers, with the inputs given."""
     parameters = {key: p for key, p in oracle.model.unfreeze().named_parameters() if p.trainable}
@@ -136,12 +168,7 @@ def gradient_problems(oracle, backend, inputs) -> list[str]:
         key: parameters[key].to_standard(labdl.to_numpy(gradient)).astype("float64")
         for key, gradient in zip(parameters, values, strict=True)
     }
-    squares = dict.fromkeys(oracle.names, 0.0)
-    products = dict.fromkeys(oracle.names, 0.0)
-    for key, (public, probe) in public_model.probes(oracle.path, oracle.from_public).items():
-        if key in gradients:
-            squares[public] += (gradients[key] ** 2).sum()
-            products[public] += (gradients[key] * probe).sum()
+    squares, products = figures_of(oracle, gradients)
     return [
         public
         for public, norm, product in zip(oracle.names, oracle.figure("g:norm"), oracle.figure("g:dot"), strict=True)
@@ -158,7 +185,7 @@ def test_gradients_are_those_of_the_public_implementation(oracle, backend):
     a change of the inputs in their last digit puts it back.
     """
     for change in (0.0, 3e-7, -3e-7):
-        inputs = [x * (1 + change) for x in oracle.inputs] if change else oracle.inputs
+        inputs = [x if x is None else x * (1 + change) for x in oracle.inputs] if change else oracle.inputs
         problems = gradient_problems(oracle, backend, inputs)
         if not problems:
             return

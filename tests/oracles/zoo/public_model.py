@@ -233,3 +233,23 @@ def probes(path, from_public):
     parts = from_public({name: probe(tied.get(name, name), shape) for name, shape in shape_of.items()})
     owners = from_public(numbers)
     return {ours: (names[int(owners[ours].flat[0])], part) for ours, part in parts.items()}
+
+
+def probes_by_name(path, from_public):
+    """As `probes`, where a parameter holds several public arrays: ``(public name, {our parameter: (its place, its part)})``.
+
+    The place is true for the elements that belong to the name. It takes a conversion for each name: for small models.
+    """
+    with np.load(path) as file:
+        names, kinds = json.loads(str(file["names"])), json.loads(str(file["kinds"]))
+        shapes = json.loads(str(file["shapes"]))
+    shape_of = {
+        name: tuple(shape)
+        for name, kind, shape in zip(names, kinds, shapes, strict=True)
+        if kind not in ("kept", "tied")
+    }
+    nothing = {name: np.zeros(shape) for name, shape in shape_of.items()}
+    for name, shape in shape_of.items():
+        places = from_public({**nothing, name: np.ones(shape)})
+        parts = from_public({**nothing, name: probe(name, shape)})
+        yield name, {ours: (place != 0, parts[ours]) for ours, place in places.items() if place.any()}
