@@ -29,6 +29,7 @@ from labdl.ops.math.trigonometry import *
 from labdl.ops.neural.activation import *
 from labdl.ops.neural.attention import *
 from labdl.ops.neural.audio import *
+from labdl.ops.neural.box_offsets import *
 from labdl.ops.neural.boxes import *
 from labdl.ops.neural.convolution import *
 from labdl.ops.neural.ctc_decoding import *

@@ -83,3 +83,21 @@ def pooled_boxes(x, boxes, batch_indices, output_size, *, data_format="channels_
     if data_format == "channels_last":
         return Spec((count, *size, x.shape[3]), x.dtype)
     return Spec((count, x.shape[1], *size), x.dtype)
+
+
+@promoting
+def box_offsets(first, second, *args, **options) -> Spec:
+    """Four numbers for each box and its anchor."""
+    for boxes in (first, second):
+        _check_boxes(boxes)
+    return Spec(broadcast(first.shape, second.shape), common_dtype(first, second))
+
+
+@promoting
+def nms_mask(boxes, scores, iou_threshold, classes=None) -> Spec:
+    """One truth for each box."""
+    _check_boxes(boxes)
+    for numbers, what in ((scores, "score"), (classes, "class")):
+        if numbers is not None and (len(numbers.shape) != boxes.ndim - 1 or boxes.ndim < 2):
+            raise ValueError(f"boxes {show(boxes.shape)} want one {what} each, received {show(numbers.shape)}")
+    return Spec(broadcast(boxes.shape[:-1], scores.shape), "bool")
