@@ -43,6 +43,7 @@ from labdl.ops.neural.normalization import *
 from labdl.ops.neural.pooling import *
 from labdl.ops.neural.positions import *
 from labdl.ops.neural.process_group import *
+from labdl.ops.neural.pyramid_roi_align import *
 from labdl.ops.neural.recurrence import *
 from labdl.ops.neural.similarity import *
 from labdl.ops.neural.variables import *

@@ -23,24 +23,32 @@ class AnchorBoxes(nn.Module):
         self.strides = None if strides is None else tuple(map(float, strides))
 
     def forward(self, image, *maps):
-        anchors = []
-        for at, (boxes, x) in enumerate(zip(self.cells, maps, strict=True)):
-            one = ops.ones_like(x[:1, :1])
-            places = [ops.cumulative_sum(one, axis=axis) - 1.0 for axis in (3, 2)]
-            if self.strides is None:
-                sides = [_side(image, axis) / _side(x, axis) for axis in (3, 2)]
-                places = [place * ops.floor(side) for place, side in zip(places, sides, strict=True)]
-            else:
-                places = [place * self.strides[at] for place in places]
-            rows = ops.permute_dims(ops.flatten(ops.concat([*places, *places], axis=1), 2), (0, 2, 1))
-            own = np.array(boxes, "float32")[None, None]
-            anchors.append(ops.flatten(ops.expand_dims(rows, 2) + own, 1, 2))
-        return ops.concat(anchors, axis=1)
+        return ops.concat([self.of_map(at, image, x) for at, x in enumerate(maps)], axis=1)
+
+    def of_map(self, at: int, image, x):
+        """The anchors (1, anchors, 4) of the map x, which is that of this number."""
+        one = ops.ones_like(x[:1, :1])
+        places = [ops.cumulative_sum(one, axis=axis) - 1.0 for axis in (3, 2)]
+        if self.strides is None:
+            sides = [_side(image, axis) / _side(x, axis) for axis in (3, 2)]
+            places = [place * ops.floor(side) for place, side in zip(places, sides, strict=True)]
+        else:
+            places = [place * self.strides[at] for place in places]
+        rows = ops.permute_dims(ops.flatten(ops.concat([*places, *places], axis=1), 2), (0, 2, 1))
+        own = np.array(self.cells[at], "float32")[None, None]
+        return ops.flatten(ops.expand_dims(rows, 2) + own, 1, 2)
 
     @property
     def counts(self) -> tuple[int, ...]:
         """The anchors of a cell of each map."""
         return tuple(map(len, self.cells))
+
+
+def cell_anchors(sides: Sequence[float], ratios: Sequence[float] = (0.5, 1.0, 2.0)) -> Corners:
+    """The anchors of a cell around its corner: all sides for each ratio of height by width, with rounded corners."""
+    tall = np.sqrt(np.array(ratios, "float32"))[:, None]
+    across, down = (np.round(part * np.array(sides, "float32") / 2).ravel() for part in (1 / tall, tall))
+    return np.stack([-across, -down, across, down], axis=1).tolist()
 
 
 def _side(x, axis: int):

@@ -193,8 +193,8 @@ def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
 
 
 def _small() -> tuple[SSD, tuple[Spec, ...]]:
-    backbone = VGGFeatures((4, 4, 8, 8, 8), 16, ((16, 16, 2), (16, 16, 2)))
-    model = SSD(backbone, 4, ((2,), (2, 3), (2,), ()), (0.1, 0.2, 0.4, 0.7, 1.0), (8, 16, 32, 64), 64)
+    backbone = VGGFeatures((4, 4, 8, 8, 8), 16, ((16, 16, 2),))
+    model = SSD(backbone, 4, ((2,), (2, 3), ()), (0.2, 0.4, 0.7, 1.0), (8, 16, 32), 64)
     return model, (Spec((None, 3, 64, 64)),)
 
 

@@ -101,3 +101,15 @@ def nms_mask(boxes, scores, iou_threshold, classes=None) -> Spec:
         if numbers is not None and (len(numbers.shape) != boxes.ndim - 1 or boxes.ndim < 2):
             raise ValueError(f"boxes {show(boxes.shape)} want one {what} each, received {show(numbers.shape)}")
     return Spec(broadcast(boxes.shape[:-1], scores.shape), "bool")
+
+
+def pyramid_roi_align(maps, boxes, batch_indices, output_size, spatial_scales, **options) -> Spec:
+    """Features of boxes in the maps of a pyramid, one grid of output_size for each."""
+    if len(maps) != len(spatial_scales):
+        raise ValueError(f"{len(maps)} maps want one spatial scale each, received {len(spatial_scales)}")
+    first = maps[0]
+    for x in maps:
+        pooled_boxes(x, boxes, batch_indices, output_size)
+        if x.shape[:2] != first.shape[:2]:
+            raise ValueError(f"maps want the same batch and channels, received {show(first.shape)} and {show(x.shape)}")
+    return pooled_boxes(first, boxes, batch_indices, output_size)

@@ -50,7 +50,11 @@ class Oracle:
 
     def run(self, inputs=None) -> list:
         inputs = self.inputs if inputs is None else inputs
-        result = _flat(self.model(*inputs))
+        if "method" in self.description:
+            boxes = labdl.tensor(np.array(self.description["boxes"], "float32"), backend=self.model.backend)
+            result = _flat(getattr(self.model, self.description["method"])(*inputs, boxes))
+        else:
+            result = _flat(self.model(*inputs))
         for key in self.description.get("relu", ()):
             at = self.outputs.index(key)
             result[at] = ops.relu(result[at])
