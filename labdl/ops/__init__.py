@@ -29,6 +29,7 @@ from labdl.ops.math.trigonometry import *
 from labdl.ops.neural.activation import *
 from labdl.ops.neural.attention import *
 from labdl.ops.neural.audio import *
+from labdl.ops.neural.box_offsets import *
 from labdl.ops.neural.boxes import *
 from labdl.ops.neural.convolution import *
 from labdl.ops.neural.ctc_decoding import *
@@ -42,6 +43,7 @@ from labdl.ops.neural.normalization import *
 from labdl.ops.neural.pooling import *
 from labdl.ops.neural.positions import *
 from labdl.ops.neural.process_group import *
+from labdl.ops.neural.pyramid_roi_align import *
 from labdl.ops.neural.recurrence import *
 from labdl.ops.neural.similarity import *
 from labdl.ops.neural.variables import *

@@ -83,3 +83,33 @@ def pooled_boxes(x, boxes, batch_indices, output_size, *, data_format="channels_
     if data_format == "channels_last":
         return Spec((count, *size, x.shape[3]), x.dtype)
     return Spec((count, x.shape[1], *size), x.dtype)
+
+
+@promoting
+def box_offsets(first, second, *args, **options) -> Spec:
+    """Four numbers for each box and its anchor."""
+    for boxes in (first, second):
+        _check_boxes(boxes)
+    return Spec(broadcast(first.shape, second.shape), common_dtype(first, second))
+
+
+@promoting
+def nms_mask(boxes, scores, iou_threshold, classes=None) -> Spec:
+    """One truth for each box."""
+    _check_boxes(boxes)
+    for numbers, what in ((scores, "score"), (classes, "class")):
+        if numbers is not None and (len(numbers.shape) != boxes.ndim - 1 or boxes.ndim < 2):
+            raise ValueError(f"boxes {show(boxes.shape)} want one {what} each, received {show(numbers.shape)}")
+    return Spec(broadcast(boxes.shape[:-1], scores.shape), "bool")
+
+
+def pyramid_roi_align(maps, boxes, batch_indices, output_size, spatial_scales, **options) -> Spec:
+    """Features of boxes in the maps of a pyramid, one grid of output_size for each."""
+    if len(maps) != len(spatial_scales):
+        raise ValueError(f"{len(maps)} maps want one spatial scale each, received {len(spatial_scales)}")
+    first = maps[0]
+    for x in maps:
+        pooled_boxes(x, boxes, batch_indices, output_size)
+        if x.shape[:2] != first.shape[:2]:
+            raise ValueError(f"maps want the same batch and channels, received {show(first.shape)} and {show(x.shape)}")
+    return pooled_boxes(first, boxes, batch_indices, output_size)
