@@ -178,9 +178,7 @@ def gather(r, node, x, indices):
         r.spend((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
         return derive_value(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
     if isinstance(x, KnownValue) and are_weights(r, x) and x.ndim == 2 and axis == 0:
-        name = x.weight.removesuffix(":0").rpartition("/" if "/" in x.weight else ".")[0] or "embedding"
-        table, (size, features) = ("Gather", x.weight or node.inputs[0]), x.shape
-        return r.layer(table, name, lambda: nn.Embedding(size, features), {"embeddings": x.array}, indices)
+        return r.program._modules[r.embedding(x)](r.tensor(indices))
     if isinstance(indices, KnownValue) and indices.ndim == 0:
         return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
     return r.call("take", x, indices, axis=axis)

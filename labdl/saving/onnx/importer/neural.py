@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from labdl import nn
@@ -29,11 +31,14 @@ def layer_path(node, weight) -> str:
 
 
 def key(node, *inputs):
-    """The key of a layer: nodes with equal weights and attributes share one layer."""
+    """The key of a layer: nodes with the same weights and attributes share one layer.
+
+    Weights are the same by their values and origin: a name alone stands for every part of an array.
+    """
     if not all(v is None or v.weight for v in inputs):
         return node.outputs[0]
     attributes = sorted((k, str(v)) for k, v in node.attributes.items())
-    return node.kind, *("" if v is None else v.weight for v in inputs), *attributes
+    return node.kind, *(None if v is None else v.key for v in inputs), *attributes
 
 
 def arrays_by_name(**arrays) -> dict[str, np.ndarray]:
@@ -75,10 +80,10 @@ def gemm(r, node, x, y, z=None):
     x = r.call("permute_dims", x, (1, 0)) if a.get("transA") else x
     plain = isinstance(x, Spec) and are_weights(r, y, z) and (alpha, beta) == (1.0, 1.0) and x.shape[-1] is not None
     if plain and (z is None or z.array.size in (1, *z.shape[-1:])):
-        kernel = KnownValue(np.ascontiguousarray(y.array.T), y.weight) if a.get("transB") else y
+        kernel = dataclasses.replace(y, array=np.ascontiguousarray(y.array.T)) if a.get("transB") else y
         out = kernel.shape[1]
         if z is None or z.array.size in (1, out):
-            bias = None if z is None else KnownValue(np.broadcast_to(z.array.reshape(-1), (out,)), z.weight)
+            bias = None if z is None else dataclasses.replace(z, array=np.broadcast_to(z.array.reshape(-1), (out,)))
             return linear(r, node, x, kernel, bias)
     product = r.call("matmul", x, r.call("permute_dims", y, (1, 0)) if a.get("transB") else y)
     product = product if alpha == 1 else r.call("multiply", product, float(alpha))

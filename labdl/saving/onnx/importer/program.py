@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import math
 import re
 from collections import Counter
@@ -12,6 +14,7 @@ import numpy as np
 
 from labdl import dispatch, ops
 from labdl.errors import FileFormatError
+from labdl.nn.embedding import Embedding
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
@@ -68,13 +71,15 @@ class Run:
 
     def __init__(self, program: Program, inputs: dict[str, Any]):
         self.program, self.file = program, program.file
-        self.found: dict[str, Any] = {"": None, **inputs}
+        self.found: dict[str, Any] = dict(inputs)
         for name, array in self.file.weights.items():
             learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
             self.found[name] = KnownValue(array, name if learned and array.ndim else "")
-        self.uses = Counter(name for node in self.file.nodes for name in node.inputs) + Counter(self.file.outputs)
-        self.readers = {name: node for node in self.file.nodes for name in node.inputs}
+        self.uses = Counter(name for node in self.file.nodes for name in node.inputs if name)
+        self.uses += Counter(self.file.outputs)
+        self.readers = {name: node for node in self.file.nodes for name in node.inputs if name}
         self.spent = 0
+        self.tables = _tied_tables(self.file)
 
     # -- the nodes
 
@@ -97,22 +102,45 @@ class Run:
             raise FileFormatError(
                 f"{self.file.name} uses the operator {node.kind}, which LabDL does not support ({node})"
             )
-        unknown = next((name for name in node.inputs if name not in self.found), None)
+        unknown = next((name for name in node.inputs if name and name not in self.found), None)
         if unknown is not None:
             raise FileFormatError(f"{self.file.name} uses {unknown!r} in {node} before it is computed")
         try:
-            results = read(self, node, *(self.found[name] for name in node.inputs))
+            inputs = [self._input(node, at, name) for at, name in enumerate(node.inputs)]
+            results = read(self, node, *inputs)
         except FileFormatError:
             raise
         except _FAILURES as error:
             raise FileFormatError(f"{self.file.name} does not fit together: {node}: {error}") from error
         results = results if isinstance(results, list | tuple) else [results]
-        for name, value in zip(node.outputs, results, strict=False):
-            self.found[name] = value
-        if len(results) < len(node.outputs) and any(self.uses[n] for n in node.outputs[len(results) :]):
+        for at, (name, value) in enumerate(zip(node.outputs, results, strict=False)):
+            if name:  # without one, nothing can use it
+                self.found[name] = _with_origin(value, node, inputs, at)
+        if any(self.uses[n] for n in node.outputs[len(results) :] if n):
             raise FileFormatError(f"{self.file.name} uses a second output of {node}, which LabDL does not support")
 
+    def _input(self, node: Node, at: int, name: str):
+        """The value of an input; of a table of embeddings that other nodes use too, the parameter of its layer."""
+        if not name:
+            return None
+        value = self.found[name]
+        if name not in self.tables or _looks_up(node, at):
+            return value
+        return self.program._modules[self.embedding(value)].embeddings
+
     # -- for readers
+
+    def embedding(self, table: KnownValue) -> str:
+        """The path of the layer of a table, which is made when it is first needed."""
+        key, name = ("Gather", table.key), table.weight.removesuffix(":0")
+        path = self.program.made.get(key)
+        if path is None:
+            self._place(table.array)
+            name = name.rpartition("/" if "/" in name else ".")[0]
+            path = self.program.made[key] = self.free(name or "embedding")
+            setattr(self.program, path, Embedding(*table.shape))
+            self.program.values[f"{path}/embeddings:0"] = table.array
+        return path
 
     def refuse(self, node: Node, what: str) -> FileFormatError:
         return FileFormatError(f"{self.file.name} cannot be read: {node} {what}")
@@ -137,11 +165,10 @@ class Run:
         return self._parameter(value, Buffer)
 
     def _parameter(self, value: KnownValue, kind: type[Parameter]):
-        key = (value.weight, value.shape, value.dtype, value.digest)
-        path = self.program.made.get(key)
+        path = self.program.made.get(value.key)
         if path is None:
             self._place(value.array)
-            path = self.program.made[key] = self.free(value.weight or "constant", leaf=True)
+            path = self.program.made[value.key] = self.free(value.weight or "constant", leaf=True)
             setattr(self.program, path, kind(value.shape, dtype=value.dtype))
             self.program.values[f"{path}:0"] = value.array
         return self.program.__dict__[path]
@@ -182,7 +209,7 @@ class Run:
         """Call an operator: recorded for tensors, computed now for known values."""
         entry = OPERATORS[name]
         given = [v for v in leaves([*args, *options.values()]) if v is not None]
-        tensors = [v for v in given if isinstance(v, Spec)]
+        tensors = [v for v in given if isinstance(v, Spec | Parameter)]
         if not tensors and not any(isinstance(v, KnownValue) and v.open for v in given):
             return self._compute_now(entry, args, options)
         self.program.called.add(name)
@@ -222,3 +249,33 @@ class Run:
                 raise FileFormatError(
                     f"{self.file.name} computes constants far larger than the file, the last one of shape {show(shape)}"
                 )
+
+
+def _looks_up(node: Node, at: int) -> bool:
+    """Whether a node uses an input as a table of embeddings."""
+    return (node.kind, at, node.attributes.get("axis", 0)) == ("Gather", 0, 0)
+
+
+def _tied_tables(file: File) -> set[str]:
+    """Weights that are a table of embeddings and something else, such as the kernel of the last layer of a language model."""
+    tables = {
+        name
+        for name, array in file.weights.items()
+        if array.ndim == 2 and array.dtype == np.float32 and min(array.shape) > 0
+    }
+    lookups, others = set(), set()
+    for node in file.nodes:
+        for at, name in enumerate(node.inputs):
+            if name in tables:
+                (lookups if _looks_up(node, at) else others).add(name)
+    return lookups & others
+
+
+def _with_origin(value, node: Node, inputs: list[Any], at: int):
+    """A computed weight with its origin: the node's operator and attributes, and the values that it was computed from."""
+    if not isinstance(value, KnownValue) or not value.weight or any(value is given for given in inputs):
+        return value
+    attributes = sorted((k, str(v)) for k, v in node.attributes.items())
+    sources = [v.key if isinstance(v, KnownValue) and not v.open else None for v in inputs]
+    words = repr((node.kind, attributes, sources, at))
+    return dataclasses.replace(value, origin=hashlib.sha256(words.encode()).hexdigest())
