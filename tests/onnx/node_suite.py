@@ -77,14 +77,18 @@ def _compare(case, backend: str, results, expected) -> str:
         return f"{len(results)} outputs for {len(expected)}"
     for at, (result, value) in enumerate(zip(results, expected, strict=True)):
         ours, theirs = dispatch.get(backend).to_numpy(result), _array(value)
-        if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype) and not (ours.dtype.kind in "OUS" and theirs.dtype.kind in "OUS"):
+        if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype) and not (
+            ours.dtype.kind in "OUS" and theirs.dtype.kind in "OUS"
+        ):
             return f"output {at} is {ours.dtype} {ours.shape} for {theirs.dtype} {theirs.shape}"
         if RANDOM.match(case.name):
             continue
         if theirs.dtype.kind in "OUSb":
             same = bool((ours.astype(object) == theirs.astype(object)).all())
         else:
-            kind = "complex128" if theirs.dtype.kind == "c" else "float64" if theirs.dtype.kind in "fV" else theirs.dtype
+            kind = (
+                "complex128" if theirs.dtype.kind == "c" else "float64" if theirs.dtype.kind in "fV" else theirs.dtype
+            )
             same = np.allclose(ours.astype(kind), theirs.astype(kind), case.rtol, case.atol, equal_nan=True)
         if not same:
             return f"output {at} is {ours.ravel()[:4]} for {theirs.ravel()[:4]}"

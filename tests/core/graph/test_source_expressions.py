@@ -79,4 +79,6 @@ def test_powers_of_numbers(number, left):
     again = Graph.from_python(graph.to_python(), (3, 3), (3, 3)).to_module().build(backend="numpy")
     x = np.array([[2, -1, 0], [0, 4, 1], [-3, 1, 2]], "float32")
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(again(x, x), functools.reduce(np.power, [np.float32(s) if s is number else x for s in sides]) + 1)
+        np.testing.assert_array_equal(
+            again(x, x), functools.reduce(np.power, [np.float32(s) if s is number else x for s in sides]) + 1
+        )

@@ -255,12 +255,13 @@ def triangle(r, node, x, k=None):
 @reads("OneHot")
 def one_hot(r, node, indices, depth, values):
     (classes,) = numbers(r, node, depth, "depth")
-    if not isinstance(values, KnownValue):
-        raise r.refuse(node, "computes its two values at run time")
-    off, on = values.array
+    indices = indices if indices.dtype == "int64" else r.call("astype", indices, "int64")
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
-    hot = r.call("one_hot", indices, classes, axis=node.attributes.get("axis", -1), dtype=values.dtype)
-    return hot if (off, on) == (0, 1) else r.call("add", r.call("multiply", hot, (on - off).item()), off.item())
+    rank = len(indices.shape) + 1
+    axis = node.attributes.get("axis", -1) % rank
+    hot = r.call("one_hot", indices, classes, axis=axis, dtype="bool")
+    off, on = (r.call("getitem", values, i) for i in (0, 1))
+    return r.call("where", hot, on, off)  # a product with them would be NaN for infinities
 
 
 @reads("NonZero")

@@ -83,8 +83,8 @@ def expand(r, node, x, sizes):
             return r.call("broadcast_to", x, broadcast(x.shape, target))
         if all(n == 1 for n in target) and len(target) <= len(x.shape):
             return x
-    whole = full(r, node, sizes, np.zeros(1, "bool" if x.dtype == "bool" else x.dtype))
-    return r.call("logical_or" if x.dtype == "bool" else "add", x, whole)
+    whole = full(r, node, sizes, np.ones(1, "bool" if x.dtype == "bool" else x.dtype))
+    return r.call("logical_and" if x.dtype == "bool" else "multiply", x, whole)  # adding 0 would change -0.0
 
 
 @reads("Range")

@@ -62,7 +62,12 @@ def divide(r, node, x, y):
         return r.call("divide", x, y)
     if isinstance(x, KnownValue) and isinstance(y, KnownValue) and (x.open or y.open):
         return arithmetic("floor_divide", lambda a, b: a // b)(r, node, x, y)
-    whole = r.call("subtract", x, r.call("fmod", x, y))  # ONNX rounds toward zero
+    return divide_integers(r, x, y)
+
+
+def divide_integers(r, x, y):
+    """The quotient of integers, which ONNX rounds toward zero."""
+    whole = r.call("subtract", x, r.call("fmod", x, y))
     return r.call("floor_divide", whole, y)
 
 
@@ -73,7 +78,18 @@ def modulo(r, node, x, y):
 
 @reads("Pow")
 def power(r, node, x, y):
-    return r.call("pow", x, y if x.dtype == y.dtype else r.call("astype", y, x.dtype))
+    """A power in the dtype of the base; what has two dtypes is computed in one that has the values of both."""
+    if x.dtype == y.dtype or (x.dtype in INTEGERS and y.dtype in INTEGERS):
+        return r.call("pow", x, y if x.dtype == y.dtype else r.call("astype", y, x.dtype))
+    if x.dtype in INTEGERS:
+        common = "float64"
+    elif y.dtype in INTEGERS:
+        common = x.dtype
+    else:
+        common = "float64" if "float64" in (x.dtype, y.dtype) else "float32"
+    sides = (v if v.dtype == common else r.call("astype", v, common) for v in (x, y))
+    found = r.call("pow", *sides)
+    return found if x.dtype == common else r.call("astype", found, x.dtype)
 
 
 @reads("Mean")

@@ -183,7 +183,7 @@ def array(onnx, tensor) -> np.ndarray:
 
 
 def _spec(value) -> Spec:
-    """Shape and dtype of an input; named or missing sizes are unknown."""
+    """Shape and dtype of an input; named or missing sizes are unknown, and so is a batch of 0, as old programs write it."""
     kind = value.type.tensor_type
     if not value.type.HasField("tensor_type") or not kind.HasField("shape"):
         raise FileFormatError(f"its input {value.name!r} is not a tensor of known shape")
@@ -192,7 +192,10 @@ def _spec(value) -> Spec:
         raise FileFormatError(f"its input {value.name!r} has a type that LabDL does not support ({kind.elem_type})")
     if len(kind.shape.dim) > MOST_AXES:
         raise FileFormatError(f"its input {value.name!r} has {len(kind.shape.dim)} axes")
-    sizes = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else None for d in kind.shape.dim]
+    sizes = [
+        d.dim_value if d.HasField("dim_value") and d.dim_value >= (axis == 0) else None
+        for axis, d in enumerate(kind.shape.dim)
+    ]
     return Spec(tuple(sizes), dtype)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from labdl import nn
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
-from labdl.spec import Spec
+from labdl.spec import INTEGERS, Spec
 
 
 def are_weights(r, *values) -> bool:
@@ -163,6 +163,8 @@ def _need_tensor(r, node, x) -> None:
 @reads("MaxPool")
 def max_pool(r, node, x):
     _need_tensor(r, node, x)
+    if x.dtype in INTEGERS:  # of 8 bits, which float32 holds
+        return r.call("astype", max_pool(r, node, r.call("astype", x, "float32")), x.dtype)
     rank, window = len(x.shape) - 2, tuple(node.attributes["kernel_shape"])
     stride, dilation, padding = windows(r, node, rank)
     wide = [(d * (k - 1) + 1) // 2 for d, k in zip(dilation, window, strict=True)]
@@ -205,6 +207,9 @@ def batch_norm(r, node, x, scale, offset, mean, variance):
     if node.attributes.get("training_mode"):
         raise r.refuse(node, "is in training mode, and LabDL imports evaluation mode only")
     if not (isinstance(x, Spec) and are_weights(r, scale, offset, mean, variance)):
+        mean, variance = (
+            dataclasses.replace(v, weight="") if isinstance(v, KnownValue) else v for v in (mean, variance)
+        )
         return r.call("batch_norm", x, scale, offset, mean, variance, epsilon=epsilon)
     values = arrays_by_name(gamma=scale, beta=offset, moving_mean=mean, moving_variance=variance)
 

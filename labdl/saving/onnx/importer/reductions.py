@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 
 import numpy as np
 
 from labdl.saving.onnx.importer.dynamic_shapes import Size
+from labdl.saving.onnx.importer.elementwise import divide_integers
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 from labdl.saving.onnx.standard import NAMES
@@ -37,6 +39,39 @@ def reduction(name: str, *, before=None, after=None, typed: bool = False):
         if along != ():
             x = r.call(name, x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)), **options)
         return after(r, x) if after else x
+
+    return read
+
+
+def _through_floats(name: str, *, before=None, after=None):
+    """A reduction that is defined on floats; of integers the result is an integer, rounded toward zero."""
+    read_float = reduction(name, before=before, after=after)
+
+    def read(r, node, x, axes=None):
+        if x.dtype in FLOATS:
+            return read_float(r, node, x, axes)
+        found = read_float(r, node, r.call("astype", x, "float64"), axes)
+        return r.call("astype", found, x.dtype)
+
+    return read
+
+
+def extreme(name: str, end: float):
+    """The largest or smallest element; of none the first or last number of the dtype."""
+
+    def read(r, node, x, axes=None):
+        along = axes_of(r, node, x, axes)
+        reduced = range(len(x.shape)) if along is None else along
+        if not any(x.shape[a] == 0 for a in reduced) or 0 in (n for a, n in enumerate(x.shape) if a not in reduced):
+            return _EXTREMES[name](r, node, x, axes)
+        if x.dtype == "bool":
+            nothing = end > 0
+        elif x.dtype in FLOATS:
+            nothing = end
+        else:
+            nothing = getattr(np.iinfo(x.dtype), "max" if end > 0 else "min")
+        sums = r.call("sum", x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)))
+        return r.call("full_like", sums, nothing, dtype=x.dtype)
 
     return read
 
@@ -93,14 +128,32 @@ def product(r, node, x, axes=None):
     return _PRODUCT(r, node, x, axes)
 
 
-reads("ReduceMean")(reduction("mean"))
-reads("ReduceMax")(reduction("max"))
-reads("ReduceMin")(reduction("min"))
+_MEAN = reduction("mean")
+_EXTREMES = {name: reduction(name) for name in ("max", "min")}
+
+
+@reads("ReduceMean")
+def mean(r, node, x, axes=None):
+    """The mean; of integers it is an integer, rounded toward zero."""
+    if x.dtype in FLOATS:
+        return _MEAN(r, node, x, axes)
+    along = axes_of(r, node, x, axes)
+    sizes = [x.shape[a] for a in (range(len(x.shape)) if along is None else along)]
+    if along == ():
+        return x
+    if None in sizes:
+        return r.call("astype", _MEAN(r, node, r.call("astype", x, "float64"), axes), x.dtype)
+    sums = r.call("sum", x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)), dtype=x.dtype)
+    return divide_integers(r, sums, math.prod(sizes))
+
+
+reads("ReduceMax")(extreme("max", -np.inf))
+reads("ReduceMin")(extreme("min", np.inf))
 reads("ReduceL1")(reduction("sum", before=lambda r, x: r.call("abs", x), typed=True))
-reads("ReduceL2")(reduction("sum", before=lambda r, x: r.call("square", x), after=lambda r, x: r.call("sqrt", x)))
+reads("ReduceL2")(_through_floats("sum", before=lambda r, x: r.call("square", x), after=lambda r, x: r.call("sqrt", x)))
 reads("ReduceSumSquare")(reduction("sum", before=lambda r, x: r.call("square", x), typed=True))
-reads("ReduceLogSum")(reduction("sum", after=lambda r, x: r.call("log", x)))
-reads("ReduceLogSumExp")(reduction("logsumexp"))
+reads("ReduceLogSum")(_through_floats("sum", after=lambda r, x: r.call("log", x)))
+reads("ReduceLogSumExp")(_through_floats("logsumexp"))
 reads("ArgMax")(position("argmax"))
 reads("ArgMin")(position("argmin"))
 reads("RandomUniformLike")(random_like("random_uniform_like", low=("low", 0.0), high=("high", 1.0)))
