@@ -253,7 +253,7 @@ def instance_norm(r, node, x, scale, offset):
 @reads("GroupNormalization")
 def group_norm(r, node, x, scale, offset):
     groups = node.attributes["num_groups"]
-    if r.file.opset < 21 and scale.shape != (x.shape[1],):
+    if node.opset < 21 and scale.shape != (x.shape[1],):
         scale, offset = (r.call("repeat", v, x.shape[1] // groups, axis=0) for v in (scale, offset))
     return r.call("group_norm", x, groups, scale, offset, epsilon=node.attributes.get("epsilon", 1e-5))
 

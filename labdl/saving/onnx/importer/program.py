@@ -19,9 +19,11 @@ from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
 from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
-from labdl.saving.onnx.importer.file import File, Node
+from labdl.saving.onnx.importer import functions
+from labdl.saving.onnx.importer.file import MOST_NODES, File, Node
 from labdl.saving.onnx.importer.known_values import KnownValue, array_of, leaves, map_values, spec_of
 from labdl.saving.onnx.importer.registry import reader_of
+from labdl.saving.onnx.importer.versions import unknown_version
 from labdl.spec import Spec, dtype_name, show
 
 _WRITTEN = 65_536  # largest constant stored in the graph itself
@@ -54,6 +56,7 @@ class Program(Module):
         self.values: dict[str, np.ndarray] = {}  # of parameters, in the axis order of the operators
         self.made: dict[Any, str] = {}  # paths of the layers and weights created so far
         self.placed = 0  # elements of these
+        self.nodes = 0  # of functions that were computed
         self.numbers: Counter[str] = Counter()  # the last number of each path that several have
 
     @property
@@ -79,6 +82,7 @@ class Run:
         self.uses += Counter(self.file.outputs)
         self.readers = {name: node for node in self.file.nodes for name in node.inputs if name}
         self.spent = 0
+        self.depth = self.expanded = 0  # functions that are being computed, and that were
         self.tables = _tied_tables(self.file)
 
     # -- the nodes
@@ -97,27 +101,61 @@ class Run:
         return values[0] if len(values) == 1 else tuple(values)
 
     def compute(self, node: Node) -> None:
+        fault = unknown_version(*node.operator, node.opset)
+        if fault:
+            raise FileFormatError(f"{self.file.name} cannot be read: {node} {fault}")
+        unknown = next((name for name in node.inputs if name and name not in self.found), None)
+        if unknown is not None:
+            raise FileFormatError(f"{self.file.name} uses {unknown!r} in {node} before it is computed")
+        inputs = [self._input(node, at, name) for at, name in enumerate(node.inputs)]
+        try:
+            self._read(node, inputs)
+        except FileFormatError as refusal:
+            if not self._compute_definition(node, inputs, refusal):
+                raise
+
+    def _read(self, node: Node, inputs: list[Any]) -> None:
+        """Compute a node by the reader of its operator."""
         read = reader_of(node.kind)
         if read is None:
             raise FileFormatError(
                 f"{self.file.name} uses the operator {node.kind}, which LabDL does not support ({node})"
             )
-        unknown = next((name for name in node.inputs if name and name not in self.found), None)
-        if unknown is not None:
-            raise FileFormatError(f"{self.file.name} uses {unknown!r} in {node} before it is computed")
         try:
-            inputs = [self._input(node, at, name) for at, name in enumerate(node.inputs)]
             results = read(self, node, *inputs)
         except FileFormatError:
             raise
         except _FAILURES as error:
             raise FileFormatError(f"{self.file.name} does not fit together: {node}: {error}") from error
         results = results if isinstance(results, list | tuple) else [results]
+        if any(self.uses[n] or self.depth for n in node.outputs[len(results) :] if n):
+            raise FileFormatError(f"{self.file.name} uses a second output of {node}, which LabDL does not support")
         for at, (name, value) in enumerate(zip(node.outputs, results, strict=False)):
             if name:  # without one, nothing can use it
                 self.found[name] = _with_origin(value, node, inputs, at)
-        if any(self.uses[n] for n in node.outputs[len(results) :] if n):
-            raise FileFormatError(f"{self.file.name} uses a second output of {node}, which LabDL does not support")
+
+    def _compute_definition(self, node: Node, inputs: list[Any], refusal: FileFormatError) -> bool:
+        """Compute a node by the operators that define its own; false if it is not defined so."""
+        function = functions.body(node, self.file.functions, inputs)
+        if function is None:
+            return False
+        functions.check_depth(self.depth, node)
+        self.expanded += 1
+        nodes = functions.expand(node, function, self.expanded)
+        self.program.nodes += len(nodes)
+        if self.program.nodes > MOST_NODES:
+            raise FileFormatError(f"{self.file.name} has functions of more than {MOST_NODES:,} nodes")
+        self.depth += 1
+        try:
+            for inner in nodes:
+                self.compute(inner)
+        except FileFormatError as error:
+            own = str(refusal).removeprefix(f"{self.file.name} ")
+            reason = str(error).removeprefix(f"{self.file.name} ")
+            raise FileFormatError(f"{self.file.name} {own}; its definition {reason}") from error
+        finally:
+            self.depth -= 1
+        return True
 
     def _input(self, node: Node, at: int, name: str):
         """The value of an input; of a table of embeddings that other nodes use too, the parameter of its layer."""
