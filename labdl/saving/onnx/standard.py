@@ -45,3 +45,9 @@ def package() -> ModuleType:
     except ImportError as error:
         raise BackendError(f"ONNX files need the package onnx: pip install 'labdl[onnx]' ({error})") from error
     return onnx
+
+
+def type_name(number: int) -> str:
+    """ONNX's name of a dtype, such as uint16, for messages."""
+    known = package().TensorProto.DataType
+    return known.Name(number).lower() if number in known.values() else f"number {number}"

@@ -232,7 +232,7 @@ def pad(r, node, x, pads, value=None, axes=None):
     for at, axis in enumerate(along):
         pairs[axis] = given[at], given[at + len(along)]
     if value is not None and not isinstance(value, KnownValue):
-        raise r.refuse(node, "computes its padding at run time")
+        raise r.needs(node, value, "padding")
     number = 0.0 if value is None else value.array.item()
     cut = tuple(slice(max(-b, 0), -max(-a, 0) or None) for b, a in pairs)
     if any(n < 0 for pair in pairs for n in pair):

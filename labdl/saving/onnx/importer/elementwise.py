@@ -10,7 +10,7 @@ from labdl import nn
 from labdl.saving.onnx.importer.dynamic_shapes import Size, larger
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import direct, reads
-from labdl.saving.onnx.standard import NAMES
+from labdl.saving.onnx.standard import NAMES, type_name
 from labdl.spec import FLOATS, INTEGERS, Spec
 
 
@@ -106,7 +106,7 @@ def clip(r, node, x, low=None, high=None):
 def cast(r, node, x):
     to = NAMES.get(node.attributes["to"])
     if to is None:
-        raise r.refuse(node, f"converts to a type that LabDL does not support ({node.attributes['to']})")
+        raise r.refuse(node, f"converts to a type that LabDL does not support ({type_name(node.attributes['to'])})")
     if isinstance(x, KnownValue) and x.open and to in ("int32", "int64"):
         return x
     return r.call("astype", x, to)

@@ -13,7 +13,7 @@ from labdl.errors import FileFormatError, LabDLError
 from labdl.nn import Input
 from labdl.saving.onnx.importer.size_limits import check_sizes
 from labdl.saving.onnx.importer.versions import convert_old
-from labdl.saving.onnx.standard import CALLS, NAMES, NEWEST, package
+from labdl.saving.onnx.standard import CALLS, NAMES, NEWEST, package, type_name
 from labdl.spec import Spec
 
 MOST_AXES = 32  # per tensor
@@ -64,6 +64,7 @@ class File:
         default_factory=dict
     )  # settings of inputs that ONNX does not have, by name
     functions: dict[tuple[str, str], Any] = field(default_factory=dict)  # of the file itself, by domain and name
+    constants: dict[str, np.ndarray] = field(default_factory=dict)  # values of inputs that were given at import
 
 
 def parse(data: bytes, name: str) -> File:
@@ -178,7 +179,7 @@ def array(onnx, tensor) -> np.ndarray:
     dtype = NAMES.get(tensor.data_type)
     if dtype is None or dtype == "string" or dtype.startswith("complex"):
         raise FileFormatError(
-            f"the weights {tensor.name!r} have a type that LabDL does not support ({tensor.data_type})"
+            f"the weights {tensor.name!r} have a type that LabDL does not support ({type_name(tensor.data_type)})"
         )
     # a size of 0 would allow any other sizes
     if any(n < 0 for n in tensor.dims) or math.prod(max(n, 1) for n in tensor.dims) > 8 * tensor.ByteSize():
@@ -196,7 +197,9 @@ def _spec(value) -> Spec:
         raise FileFormatError(f"its input {value.name!r} is not a tensor of known shape")
     dtype = NAMES.get(kind.elem_type)
     if dtype is None:
-        raise FileFormatError(f"its input {value.name!r} has a type that LabDL does not support ({kind.elem_type})")
+        raise FileFormatError(
+            f"its input {value.name!r} has a type that LabDL does not support ({type_name(kind.elem_type)})"
+        )
     if len(kind.shape.dim) > MOST_AXES:
         raise FileFormatError(f"its input {value.name!r} has {len(kind.shape.dim)} axes")
     sizes = [

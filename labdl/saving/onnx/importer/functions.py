@@ -30,9 +30,7 @@ def body(node: Node, functions: dict, inputs: list[Any]):
     elif schema.has_context_dependent_function:
         version = _latest(schema.context_dependent_function_opset_versions, node.opset)
         types = [_type(onnx, value).SerializeToString() for value in inputs]
-        text = schema.get_context_dependent_function_with_opset_version(
-            version, node.proto.SerializeToString(), types
-        )
+        text = schema.get_context_dependent_function_with_opset_version(version, node.proto.SerializeToString(), types)
         found.ParseFromString(text)
     return found if found.node else None
 
@@ -59,10 +57,7 @@ def expand(node: Node, function, number: int) -> list[Node]:
     names.update({inner: outer for inner, outer in zip(function.output, outputs, strict=False) if outer})
     given = _defaults(onnx, node) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
     versions = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in function.opset_import}
-    return [
-        read_node(onnx, _renamed(onnx, inner, names, prefix, given), versions, _Any())
-        for inner in function.node
-    ]
+    return [read_node(onnx, _renamed(onnx, inner, names, prefix, given), versions, _Any()) for inner in function.node]
 
 
 def _defaults(onnx, node: Node) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from labdl.nn.embedding import Embedding
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
-from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
 from labdl.saving.onnx.importer import functions
+from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
 from labdl.saving.onnx.importer.file import MOST_NODES, File, Node
 from labdl.saving.onnx.importer.known_values import KnownValue, array_of, leaves, map_values, spec_of
 from labdl.saving.onnx.importer.registry import reader_of
@@ -78,11 +78,13 @@ class Run:
         for name, array in self.file.weights.items():
             learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
             self.found[name] = KnownValue(array, name if learned and array.ndim else "")
+        self.found.update({name: KnownValue(array) for name, array in self.file.constants.items()})
         self.uses = Counter(name for node in self.file.nodes for name in node.inputs if name)
         self.uses += Counter(self.file.outputs)
         self.readers = {name: node for node in self.file.nodes for name in node.inputs if name}
         self.spent = 0
         self.depth = self.expanded = 0  # functions that are being computed, and that were
+        self.sources: dict[str, Node] = {}  # of values inside of functions
         self.tables = _tied_tables(self.file)
 
     # -- the nodes
@@ -146,6 +148,7 @@ class Run:
         if self.program.nodes > MOST_NODES:
             raise FileFormatError(f"{self.file.name} has functions of more than {MOST_NODES:,} nodes")
         self.depth += 1
+        self.sources |= {out: inner for inner in nodes for out in inner.outputs if out}
         try:
             for inner in nodes:
                 self.compute(inner)
@@ -182,6 +185,32 @@ class Run:
 
     def refuse(self, node: Node, what: str) -> FileFormatError:
         return FileFormatError(f"{self.file.name} cannot be read: {node} {what}")
+
+    def needs(self, node: Node, value, what: str) -> FileFormatError:
+        """The refusal of a value that LabDL needs at import and that the model computes; it names the inputs to give."""
+        name = next((n for n in node.inputs if n and self.found.get(n) is value), "")
+        inputs = self.inputs_behind(name)
+        advice = "its sizes follow from those of the inputs"
+        if inputs:
+            given = ", ".join(f"{n!r}: ..." for n in inputs)
+            advice = f"it follows from inputs, so give their values: labdl.load(path, constants={{{given}}})"
+        return self.refuse(node, f"computes its {what} at run time, and LabDL needs them at import; {advice}")
+
+    def inputs_behind(self, name: str) -> list[str]:
+        """The inputs of the file whose values another value is computed from, but not only from their sizes."""
+        sources = {out: n for n in self.file.nodes for out in n.outputs if out}
+        sources |= self.sources
+        behind, waiting, seen = [], [name], set()
+        while waiting:
+            word = waiting.pop()
+            if word in seen or not word:
+                continue
+            seen.add(word)
+            if word in self.file.inputs:
+                behind.append(word)
+            elif word in sources and sources[word].kind not in ("Shape", "Size"):
+                waiting += sources[word].inputs
+        return [n for n in self.file.inputs if n in behind]
 
     def follower(self, node: Node, kind: str) -> Node | None:
         """The only consumer of a node's result, if it is of that kind."""

@@ -27,7 +27,7 @@ def axes_of(r, node, x, given, empty_is_all: bool = True):
 def numbers(r, node, value, what: str) -> list[int]:
     """Integers that are constants of the file. Raises FileFormatError if they are computed at run time."""
     if not isinstance(value, KnownValue) or value.open or value.array.dtype.kind not in "iu":
-        raise r.refuse(node, f"computes its {what} at run time, and LabDL needs them at import")
+        raise r.needs(node, value, what)
     return [int(n) for n in value.array.ravel()]
 
 
