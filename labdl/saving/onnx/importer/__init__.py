@@ -3,6 +3,7 @@
 from labdl.saving.onnx.importer import (  # register readers
     arrays,
     constants,
+    control_flow,
     elementwise,
     image,
     linear_models,

@@ -40,6 +40,20 @@ class Node:
     proto: Any = field(default=None, repr=False, compare=False)
 
     @property
+    def subgraphs(self) -> tuple[Subgraph, ...]:
+        return tuple(v for v in self.attributes.values() if isinstance(v, Subgraph))
+
+    @property
+    def captured(self) -> set[str]:
+        """Names that the subgraphs use, those from outside among them."""
+        return {
+            name
+            for graph in self.subgraphs
+            for names in (graph.outputs, *({*n.inputs, *n.captured} for n in graph.nodes))
+            for name in names
+        }
+
+    @property
     def operator(self) -> tuple[str, str]:
         """The domain, and the operator in it."""
         domain, _, word = self.kind.rpartition(".")
@@ -47,6 +61,16 @@ class Node:
 
     def __str__(self) -> str:
         return f"node {self.name!r} ({self.kind})" if self.name else f"a node {self.kind}"
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """The nodes of a branch or of the body of a loop, which may use values from outside."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    weights: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -148,13 +172,13 @@ def read_node(onnx, node, versions: dict[str, int], functions) -> Node:
         node.name,
         tuple(node.input),
         tuple(node.output),
-        {a.name: _attribute(onnx, a, node) for a in node.attribute if not a.ref_attr_name},
+        {a.name: _attribute(onnx, a, node, versions, functions) for a in node.attribute if not a.ref_attr_name},
         versions.get(domain, NEWEST),
         node,
     )
 
 
-def _attribute(onnx, attribute, node):
+def _attribute(onnx, attribute, node, versions, functions):
     kinds = onnx.AttributeProto
     if attribute.type in (kinds.FLOAT, kinds.INT, kinds.FLOATS, kinds.INTS):
         value = onnx.helper.get_attribute_value(attribute)
@@ -167,7 +191,21 @@ def _attribute(onnx, attribute, node):
         return [s.decode() for s in attribute.strings]
     if attribute.type == kinds.TENSOR:
         return array(onnx, attribute.t)
-    raise FileFormatError(f"its node {node.name!r} ({node.op_type}) contains a subgraph, which LabDL does not support")
+    if attribute.type == kinds.GRAPH:
+        graph = attribute.g
+        if graph.sparse_initializer:
+            raise FileFormatError(f"its node {node.name!r} ({node.op_type}) contains sparse weights")
+        return Subgraph(
+            tuple(v.name for v in graph.input),
+            tuple(v.name for v in graph.output),
+            tuple(read_node(onnx, n, versions, functions) for n in graph.node),
+            {t.name: array(onnx, t) for t in graph.initializer},
+        )
+    kind = kinds.AttributeType.Name(attribute.type).lower()
+    raise FileFormatError(
+        f"its node {node.name!r} ({node.op_type}) has the attribute {attribute.name!r} of type {kind}, which LabDL does "
+        "not support"
+    )
 
 
 def array(onnx, tensor) -> np.ndarray:
@@ -221,5 +259,5 @@ def _live(nodes: list[Node], outputs: list[str]) -> tuple[Node, ...]:
     for node in reversed(nodes):
         if wanted & {*node.outputs}:
             live.append(node)
-            wanted.update(filter(None, node.inputs))
+            wanted.update(filter(None, (*node.inputs, *node.captured)))
     return tuple(reversed(live))

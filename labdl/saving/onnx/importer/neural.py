@@ -35,8 +35,8 @@ def key(node, *inputs):
 
     Weights are the same by their values and origin: a name alone stands for every part of an array.
     """
-    if not all(v is None or v.weight for v in inputs):
-        return node.outputs[0]
+    if not all(v is None or v.weight for v in inputs):  # in a loop, constants differ from step to step
+        return node.outputs[0], *(None if v is None else v.key for v in inputs)
     attributes = sorted((k, str(v)) for k, v in node.attributes.items())
     return node.kind, *(None if v is None else v.key for v in inputs), *attributes
 

@@ -6,8 +6,8 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import ChainMap, Counter
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
 from labdl.saving.onnx.importer import functions
 from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
-from labdl.saving.onnx.importer.file import MOST_NODES, File, Node
+from labdl.saving.onnx.importer.file import MOST_NODES, File, Node, Subgraph
 from labdl.saving.onnx.importer.known_values import KnownValue, array_of, leaves, map_values, spec_of
 from labdl.saving.onnx.importer.registry import reader_of
 from labdl.saving.onnx.importer.versions import unknown_version
@@ -74,13 +74,12 @@ class Run:
 
     def __init__(self, program: Program, inputs: dict[str, Any]):
         self.program, self.file = program, program.file
-        self.found: dict[str, Any] = dict(inputs)
-        for name, array in self.file.weights.items():
-            learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
-            self.found[name] = KnownValue(array, name if learned and array.ndim else "")
+        self.found: MutableMapping[str, Any] = dict(inputs)
+        self.found.update({name: self.known(array, name) for name, array in self.file.weights.items()})
         self.found.update({name: KnownValue(array) for name, array in self.file.constants.items()})
         self.uses = Counter(name for node in self.file.nodes for name in node.inputs if name)
         self.uses += Counter(self.file.outputs)
+        self.uses += Counter(name for node in self.file.nodes for name in node.captured)
         self.readers = {name: node for node in self.file.nodes for name in node.inputs if name}
         self.spent = 0
         self.depth = self.expanded = 0  # functions that are being computed, and that were
@@ -88,6 +87,12 @@ class Run:
         self.tables = _tied_tables(self.file)
 
     # -- the nodes
+
+    @staticmethod
+    def known(array: np.ndarray, name: str) -> KnownValue:
+        """The value of an initializer: a weight, if training would change it."""
+        learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
+        return KnownValue(array, name if learned and array.ndim else "")
 
     def results(self):
         for node in self.file.nodes:
@@ -144,9 +149,7 @@ class Run:
         functions.check_depth(self.depth, node)
         self.expanded += 1
         nodes = functions.expand(node, function, self.expanded)
-        self.program.nodes += len(nodes)
-        if self.program.nodes > MOST_NODES:
-            raise FileFormatError(f"{self.file.name} has functions of more than {MOST_NODES:,} nodes")
+        self.count_nodes(len(nodes))
         self.depth += 1
         self.sources |= {out: inner for inner in nodes for out in inner.outputs if out}
         try:
@@ -215,8 +218,33 @@ class Run:
     def follower(self, node: Node, kind: str) -> Node | None:
         """The only consumer of a node's result, if it is of that kind."""
         name = node.outputs[0]
-        reader = self.readers.get(name)
+        reader = None if self.depth else self.readers.get(name)  # inside of functions uses are not counted
         return reader if reader is not None and self.uses[name] == 1 and reader.kind == kind else None
+
+    def subgraph(self, graph: Subgraph, inputs: Sequence[Any], node: Node) -> list[Any]:
+        """The outputs of a branch, or of the body of a loop for one step."""
+        functions.check_depth(self.depth, node)
+        self.count_nodes(len(graph.nodes))
+        outside = self.found
+        self.found = ChainMap(dict(zip(graph.inputs, inputs, strict=True)), outside)  # type: ignore[arg-type]
+        self.found.update({name: self.known(array, name) for name, array in graph.weights.items()})
+        self.depth += 1
+        try:
+            for inner in graph.nodes:
+                self.compute(inner)
+            missing = next((name for name in graph.outputs if name not in self.found), None)
+            if missing is not None:
+                raise self.refuse(node, f"has the output {missing!r}, which no node computes")
+            return [self.found[name] for name in graph.outputs]
+        finally:
+            self.depth -= 1
+            self.found = outside
+
+    def count_nodes(self, count: int) -> None:
+        """Reject files whose functions and loops are far longer than they are."""
+        self.program.nodes += count
+        if self.program.nodes > MOST_NODES:
+            raise FileFormatError(f"{self.file.name} has functions and loops of more than {MOST_NODES:,} nodes")
 
     def tensor(self, value):
         """Convert a known value for the trace: to a weight, a constant, or a buffer if it is large."""
