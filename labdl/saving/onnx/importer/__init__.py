@@ -8,6 +8,9 @@ from labdl.saving.onnx.importer import (  # register readers
     image,
     linear_models,
     neural,
+    pooling,
+    quantization,
     recurrence,
     reductions,
+    selection,
 )

@@ -190,13 +190,6 @@ def gather_elements(r, node, x, indices):
     return r.call("take_along_axis", x, indices, axis=axis)
 
 
-@reads("GatherND")
-def gather_nd(r, node, x, indices):
-    if node.attributes.get("batch_dims"):
-        raise r.refuse(node, "has batch_dims, which LabDL does not support")
-    return r.call("gather_nd", x, indices)
-
-
 _REDUCE = {"none": None, "add": "add", "mul": "multiply", "max": "max", "min": "min"}
 
 
@@ -210,14 +203,6 @@ def scatter(r, node, x, indices, updates):
         node.attributes.get("axis", 0),
         reduce=_REDUCE[node.attributes.get("reduction", "none")],
     )
-
-
-@reads("ScatterND")
-def scatter_nd(r, node, x, indices, updates):
-    if node.attributes.get("reduction", "none") != "add" or None in x.shape:
-        raise r.refuse(node, "replaces slices, and LabDL adds them to a tensor of known shape")
-    added = r.call("scatter_nd", indices, updates, tuple(x.shape))
-    return added if isinstance(x, KnownValue) and not x.array.any() else r.call("add", x, added)
 
 
 _MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
@@ -272,7 +257,7 @@ def nonzero(r, node, x):
 @reads("DepthToSpace")
 def depth_to_space(r, node, x):
     if node.attributes.get("mode", "DCR") != "CRD":
-        raise r.refuse(node, "orders channels as DCR, and LabDL supports CRD only")
+        raise r.refuse(node, "has mode DCR, and LabDL's operator orders channels as CRD")  # its definition is read
     return r.call("pixel_shuffle", x, node.attributes["blocksize"])
 
 
@@ -283,9 +268,18 @@ def identity(r, node, x, *rest):
 
 @reads("Dropout")
 def dropout(r, node, x, rate=None, training=None):
-    if training is not None and not (isinstance(training, KnownValue) and not training.array.any()):
-        raise r.refuse(node, "may be in training mode, and LabDL imports evaluation mode only")
-    return x if len(node.outputs) == 1 else [x, r.call("full_like", x, True, dtype="bool")]
+    """Nothing, or with training_mode random zeros, whose place is the second result."""
+    if training is not None and not isinstance(training, KnownValue):
+        raise r.needs(node, training, "training_mode")
+    if training is None or not training.array.any():
+        return [x, r.call("full_like", x, True, dtype="bool")][: len(node.outputs)]
+    if rate is not None and not isinstance(rate, KnownValue):
+        raise r.needs(node, rate, "ratio")
+    share = 0.5 if rate is None else float(rate.array.reshape(-1)[0])
+    if not 0 <= share < 1:
+        raise r.refuse(node, f"has the ratio {share}, and it must be at least 0 and below 1")
+    kept = r.call("greater_equal", r.call("random_uniform_like", x), share)
+    return [r.call("where", kept, r.call("divide", x, 1 - share), 0.0), kept]
 
 
 @reads("Einsum")

@@ -9,7 +9,7 @@ import numpy as np
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 
-_LONGEST = 10_000  # steps of a loop
+_LONGEST = 1_000  # steps of a loop
 
 
 def _truth(value) -> bool | None:

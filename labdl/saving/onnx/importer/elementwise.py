@@ -175,6 +175,17 @@ def thresholded_relu(r, node, x):
     return r.call("where", r.call("greater", x, float(node.attributes.get("alpha", 1.0))), x, 0.0)
 
 
+@reads("BitShift")
+def bit_shift(r, node, x, y):
+    """A shift by any number of bits: by more than there are, nothing is left, or the sign."""
+    left = node.attributes["direction"] == "LEFT"
+    bits = 8 * np.dtype(x.dtype).itemsize
+    far = r.call("greater_equal", y, bits)
+    near = r.call("where", far, 0 if left or x.dtype == "uint8" else bits - 1, y)
+    found = r.call("bitwise_left_shift" if left else "bitwise_right_shift", x, near)
+    return r.call("where", far, 0, found) if left or x.dtype == "uint8" else found
+
+
 reads("BitwiseAnd")(direct("bitwise_and"))
 reads("BitwiseNot")(direct("bitwise_invert"))
 reads("BitwiseOr")(direct("bitwise_or"))

@@ -163,6 +163,8 @@ def _versions(model) -> dict[str, int]:
 def read_node(onnx, node, versions: dict[str, int], functions) -> Node:
     """A node from its message. Raises FileFormatError for operators of unknown programs."""
     domain = "" if node.domain in _DOMAINS else node.domain
+    if not all(isinstance(word, str) for word in (domain, node.op_type, node.name, *node.input, *node.output)):
+        raise FileFormatError(f"its node {node.name!r} ({node.op_type!r}) has a name that is not text in UTF-8")
     if domain and domain not in _FURTHER and (domain, node.op_type) not in functions:
         raise FileFormatError(
             f"its node {node.name!r} is the operator {node.domain}.{node.op_type}, which is not of the ONNX standard"

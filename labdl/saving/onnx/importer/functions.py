@@ -12,7 +12,19 @@ from labdl.saving.onnx.standard import DTYPES, package
 _DEEPEST = 32  # functions in functions
 
 
-def body(node: Node, functions: dict, inputs: list[Any]):
+def definition(node: Node, functions: dict, inputs: list[Any], number: int) -> list[Node] | None:
+    """The nodes by which a node's operator is defined, None if it is not; ``number`` makes the names inside unique.
+
+    Raises ValueError or TypeError for a node that does not have the form of its operator.
+    """
+    try:
+        function = _body(node, functions, inputs)
+        return None if function is None else expand(node, function, number)
+    except (RuntimeError, UnicodeError) as error:  # of the package
+        raise ValueError(str(error)) from error
+
+
+def _body(node: Node, functions: dict, inputs: list[Any]):
     """The definition of a node's operator by other operators, None if it has none."""
     onnx = package()
     domain, word = node.operator
@@ -23,6 +35,10 @@ def body(node: Node, functions: dict, inputs: list[Any]):
         schema = onnx.defs.get_schema(word, node.opset, domain)
     except onnx.defs.SchemaError:
         return None
+    for attribute in node.proto.attribute:
+        known = schema.attributes.get(attribute.name)
+        if known is not None and int(known.type.value) != attribute.type:
+            raise ValueError(f"attribute {attribute.name!r} is of another type than the operator's")
     found = onnx.FunctionProto()
     if schema.has_function:
         version = _latest(schema.function_opset_versions, node.opset)

@@ -20,7 +20,7 @@ from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
 from labdl.saving.onnx.importer import functions
 from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
-from labdl.saving.onnx.importer.file import MOST_NODES, File, Node, Subgraph
+from labdl.saving.onnx.importer.file import File, Node, Subgraph
 from labdl.saving.onnx.importer.known_values import KnownValue, array_of, leaves, map_values, spec_of
 from labdl.saving.onnx.importer.registry import reader_of
 from labdl.saving.onnx.importer.versions import unknown_version
@@ -29,6 +29,7 @@ from labdl.spec import Spec, dtype_name, show
 _WRITTEN = 65_536  # largest constant stored in the graph itself
 _PLAIN = ("float32", "float64", "int32", "int64", "bool")  # dtypes of such constants
 _SPENT = 2**25  # elements that an import may compute, besides twice the size of the file
+_UNROLLED = 50_000  # nodes of functions and of the steps of loops
 _FAILURES = (
     ValueError,
     TypeError,
@@ -102,10 +103,16 @@ class Run:
             if name not in self.found:
                 raise FileFormatError(f"{self.file.name} has the output {name!r}, which no node computes")
         values = [self.found[name] for name in self.file.outputs]
-        if any(isinstance(v, KnownValue) for v in values):
-            name = next(n for n in self.file.outputs if isinstance(self.found[n], KnownValue))
-            raise FileFormatError(f"{self.file.name} has the output {name!r}, which does not depend on its inputs")
+        values = [self._constant_output(v) if isinstance(v, KnownValue) else v for v in values]
         return values[0] if len(values) == 1 else tuple(values)
+
+    def _constant_output(self, value: KnownValue):
+        """A tensor of the model with the values of an output that does not depend on its inputs."""
+        if not self.file.inputs or value.open:
+            raise FileFormatError(f"{self.file.name} has an output that does not depend on its inputs")
+        kind = Parameter if value.weight else Buffer
+        path = self._parameter(value, kind)
+        return getattr(ops, "logical_and" if value.dtype == "bool" else "positive")(path)
 
     def compute(self, node: Node) -> None:
         fault = unknown_version(*node.operator, node.opset)
@@ -143,12 +150,14 @@ class Run:
 
     def _compute_definition(self, node: Node, inputs: list[Any], refusal: FileFormatError) -> bool:
         """Compute a node by the operators that define its own; false if it is not defined so."""
-        function = functions.body(node, self.file.functions, inputs)
-        if function is None:
-            return False
         functions.check_depth(self.depth, node)
+        try:
+            nodes = functions.definition(node, self.file.functions, inputs, self.expanded + 1)
+        except _FAILURES:  # attributes or inputs that the operator does not have
+            return False
+        if nodes is None:
+            return False
         self.expanded += 1
-        nodes = functions.expand(node, function, self.expanded)
         self.count_nodes(len(nodes))
         self.depth += 1
         self.sources |= {out: inner for inner in nodes for out in inner.outputs if out}
@@ -243,8 +252,8 @@ class Run:
     def count_nodes(self, count: int) -> None:
         """Reject files whose functions and loops are far longer than they are."""
         self.program.nodes += count
-        if self.program.nodes > MOST_NODES:
-            raise FileFormatError(f"{self.file.name} has functions and loops of more than {MOST_NODES:,} nodes")
+        if self.program.nodes > _UNROLLED:
+            raise FileFormatError(f"{self.file.name} has functions and loops of more than {_UNROLLED:,} nodes")
 
     def tensor(self, value):
         """Convert a known value for the trace: to a weight, a constant, or a buffer if it is large."""

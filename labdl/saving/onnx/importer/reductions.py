@@ -26,6 +26,8 @@ def axes_of(r, node, x, given, empty_is_all: bool = True):
 
 def numbers(r, node, value, what: str) -> list[int]:
     """Integers that are constants of the file. Raises FileFormatError if they are computed at run time."""
+    if isinstance(value, KnownValue) and value.array.dtype.kind == "f" and (value.array % 1 == 0).all():
+        return [int(n) for n in value.array.ravel()]
     if not isinstance(value, KnownValue) or value.open or value.array.dtype.kind not in "iu":
         raise r.needs(node, value, what)
     return [int(n) for n in value.array.ravel()]
@@ -78,21 +80,32 @@ def extreme(name: str, end: float):
 
 def position(name: str):
     def read(r, node, x):
-        if node.attributes.get("select_last_index"):
-            raise r.refuse(node, "selects the last of equal elements, and LabDL the first")
-        return r.call(name, x, axis=node.attributes.get("axis", 0), keepdims=bool(node.attributes.get("keepdims", 1)))
+        axis, kept = node.attributes.get("axis", 0), bool(node.attributes.get("keepdims", 1))
+        if not node.attributes.get("select_last_index"):
+            return r.call(name, x, axis=axis, keepdims=kept)
+        if x.shape[axis] is None:
+            raise r.refuse(node, "selects the last of equal elements (select_last_index) along an axis of unknown size")
+        place = r.call(name, r.call("flip", x, axis=axis), axis=axis, keepdims=kept)
+        return r.call("subtract", x.shape[axis] - 1, place)
 
     return read
 
 
-@reads("CumSum")
-def cumulative_sum(r, node, x, axis):
-    (along,) = numbers(r, node, axis, "axis")
-    back = node.attributes.get("reverse", 0)
-    x = r.call("flip", x, axis=along) if back else x
-    sums = r.call("cumulative_sum", x, axis=along, dtype=x.dtype)
-    sums = r.call("subtract", sums, x) if node.attributes.get("exclusive") else sums
-    return r.call("flip", sums, axis=along) if back else sums
+def cumulative(name: str):
+    def read(r, node, x, axis):
+        (along,) = numbers(r, node, axis, "axis")
+        back, exclusive = node.attributes.get("reverse", 0), bool(node.attributes.get("exclusive", 0))
+        x = r.call("flip", x, axis=along) if back else x
+        found = r.call(name, x, axis=along, dtype=x.dtype, include_initial=exclusive)
+        if exclusive:  # the last one is the only one that includes the last element
+            found = r.call("getitem", found, (*(slice(None),) * (along % len(x.shape)), slice(-1)))
+        return r.call("flip", found, axis=along) if back else found
+
+    return read
+
+
+reads("CumSum")(cumulative("cumulative_sum"))
+reads("CumProd")(cumulative("cumulative_prod"))
 
 
 @reads("TopK")
@@ -102,7 +115,11 @@ def top(r, node, x, k):
     if isinstance(whole, Size) and whole.tensor is x and whole.axis == axis:  # all elements of an axis of unknown size
         return [r.call(name, x, axis=axis, descending=largest) for name in ("sort", "argsort")]
     (count,) = numbers(r, node, k, "number")
-    return r.call("topk", x, count, axis, largest=largest)
+    places = r.call(
+        "argsort", x, axis=axis, descending=largest, stable=True
+    )  # of equal elements the first, as ONNX says
+    places = r.call("getitem", places, (*(slice(None),) * axis, slice(count)))
+    return [r.call("take_along_axis", x, places, axis=axis), places]
 
 
 def random_like(name: str, **settings):
