@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -165,20 +166,26 @@ class Graph:
         return found
 
     def order(self) -> tuple[list[str], list[str]]:
-        """Node ids in topological order, and those that cannot be ordered because of a cycle."""
+        """Node ids in topological order, and those that cannot be ordered because of a cycle.
+
+        Of nodes that could be next, the first of the graph is: a trace has an order already, and keeps it.
+        """
         waiting = dict.fromkeys(self.nodes, 0)
         after: dict[str, list[str]] = {i: [] for i in self.nodes}
         for edge in self.edges.values():
             waiting[edge.target] += 1
             after[edge.source].append(edge.target)
-        ready = [i for i, n in waiting.items() if n == 0]
+        place = {node_id: at for at, node_id in enumerate(self.nodes)}
+        ids = list(self.nodes)
+        ready = [place[i] for i, n in waiting.items() if n == 0]  # a heap, as it is sorted
         done: list[str] = []
-        for node_id in ready:  # grows during the loop
+        while ready:
+            node_id = ids[heapq.heappop(ready)]
             done.append(node_id)
             for target in after[node_id]:
                 waiting[target] -= 1
                 if waiting[target] == 0:
-                    ready.append(target)
+                    heapq.heappush(ready, place[target])
         placed = set(done)
         return done, [i for i in self.nodes if i not in placed]
 

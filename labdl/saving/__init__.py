@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from labdl import dispatch
 from labdl.bounded.atomic_write import replace_files
-from labdl.errors import StateDictError
+from labdl.errors import ConfigError, StateDictError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.graph.tracing.trace import branching_inputs
 from labdl.nn import build
@@ -76,18 +78,28 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     return structure, parameters
 
 
-def load(path: str | Path, backend: str | None = None, parameters: bool = True, seed: int | None = None) -> GraphModule:
+def load(
+    path: str | Path,
+    backend: str | None = None,
+    parameters: bool = True,
+    seed: int | None = None,
+    *,
+    constants: Mapping[str, Any] | None = None,
+) -> GraphModule:
     """A built model from ``name.labdl`` and ``name.npz``, or from ``name.onnx``, on any backend.
 
     Parameters go from the file to the backend one by one. ``parameters=False`` draws new weights (from ``seed``) and needs
-    no .npz. Raises FileNotFoundError, FileFormatError, or StateDictError when the parameters are of another structure.
+    no .npz. ``constants`` are values of inputs of an ONNX file that shapes or axes follow from, such as ``{"axes": [1]}``.
+    Raises FileNotFoundError, FileFormatError, or StateDictError when the parameters are of another structure.
     """
     structure, weights = paths(path)
     if Path(path).suffix == ".onnx" and not structure.exists():
         from labdl.saving.onnx import import_onnx
 
-        model = import_onnx(path, backend)
+        model = import_onnx(path, backend, constants)
         return model if parameters else model.graph.to_module().build(backend=backend, seed=seed)
+    if constants:
+        raise ConfigError("constants are values of inputs of ONNX files; this is a file of LabDL: leave them out")
     if parameters and structure.exists() and not weights.exists():
         raise FileNotFoundError(f"{weights} is missing: train and save the model, or load it with parameters=False")
     opened = open_structure(structure)

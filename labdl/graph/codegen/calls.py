@@ -122,6 +122,11 @@ _SIGNS = {
 }
 
 
+def _has_sign(value: Any) -> bool:
+    """Whether the source of a value starts with a minus, as that of -0.0 does too."""
+    return isinstance(value, int | float) and literal(value).startswith("-")
+
+
 def operator_call(node: Node, feeds: dict[str, list[str]], write: Write) -> str:
     signature = OPERATORS[node.type.removeprefix("ops.")].signature.parameters
     unknown = [k for k in node.params if k not in signature]
@@ -140,6 +145,8 @@ def operator_call(node: Node, feeds: dict[str, list[str]], write: Write) -> str:
         (feeds.get(name) or [OPEN])[0] if name not in node.params else write(name, node.params[name])
         for name in list(signature)[:2]
     ]
+    if sign == "**" and _has_sign(node.params.get(next(iter(signature)))):  # -2.0 ** x is -(2.0 ** x) in Python
+        sides[0] = f"({sides[0]})"
     # with a number on the left, Python swaps the comparison
     if sign and OPEN not in sides and len(node.params) < (1 if sign[0] in "<>" and "x" in node.params else 2):
         return f" {sign} ".join(sides)

@@ -10,7 +10,7 @@ OPSET = 20  # has GELU, 3-d GridSample and circular padding; supported by ONNX R
 OLDEST = (
     13  # for import: before it, sizes and axes of many operators were attributes, and softmax was defined differently
 )
-NEWEST = 24
+NEWEST = 28  # whose definitions the readers follow; those of later sets are compared with them
 CALLS = "labdl.inputs"  # key of the metadata that tells which inputs are optional, with their defaults and places
 LARGEST = 2**31 - 1  # bytes of a protobuf message, and so of an ONNX file that holds its weights
 
@@ -38,9 +38,16 @@ def package() -> ModuleType:
     try:
         import onnx
         import onnx.checker
+        import onnx.defs
         import onnx.helper
         import onnx.numpy_helper
         import onnx.shape_inference
     except ImportError as error:
         raise BackendError(f"ONNX files need the package onnx: pip install 'labdl[onnx]' ({error})") from error
     return onnx
+
+
+def type_name(number: int) -> str:
+    """ONNX's name of a dtype, such as uint16, for messages."""
+    known = package().TensorProto.DataType
+    return known.Name(number).lower() if number in known.values() else f"number {number}"

@@ -45,13 +45,32 @@ def test_nearest_neighbors_are_those_of_onnx(where, rounding):
             assert_same(flat(decode(data, backend="numpy")(x)), run(data, [x]))
 
 
-def test_nearest_neighbors_of_a_cropped_picture_are_refused():
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_crops_are_resized(mode):
     node = helper.make_node(
-        "Resize", ["x", "roi", "", "sizes"], ["y"], mode="nearest", coordinate_transformation_mode="tf_crop_and_resize"
+        "Resize",
+        ["x", "roi", "", "sizes"],
+        ["y"],
+        mode=mode,
+        coordinate_transformation_mode="tf_crop_and_resize",
+        extrapolation_value=7.0,
     )
-    weights = {"roi": np.array([0, 0, 0, 0, 1, 1, 1, 1], "float32"), "sizes": np.array([1, 1, 2, 2])}
-    with pytest.raises(FileFormatError, match="tf_crop_and_resize"):
-        decode(made([node], [("x", [1, 1, 4, 4])], [("y", None)], weights, opset=19), backend="numpy")
+    weights = {"roi": np.array([0, 0, 0.1, -0.3, 1, 1, 0.8, 1.1], "float32"), "sizes": np.array([1, 1, 5, 6])}
+    data = made([node], [("x", [1, 1, 4, 4])], [("y", None)], weights, opset=19)
+    x = drawn(1, 1, 4, 4)
+    assert_same(flat(decode(data, backend="numpy")(x)), run(data, [x]))
+
+
+def test_sizes_by_scales_are_rounded_down_in_float32():
+    """5 * 1.4 is 7, as in PyTorch, which writes such files: in float64 the nearest number below 1.4 gives 6."""
+    for mode in ("nearest", "linear", "cubic"):
+        node = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode)
+        weights = {"scales": np.array([1, 1, 1.4, 0.7], "float32")}
+        data = made([node], [("x", [1, 1, 5, 5])], [("y", None)], weights, opset=19)
+        x = drawn(1, 1, 5, 5)
+        expected = run(data, [x])
+        assert expected[0].shape == (1, 1, 7, 3)
+        assert_same(flat(decode(data, backend="numpy")(x)), expected)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (1, 1), (1, 5), (3, 1), (3, 5)], ids=repr)

@@ -10,6 +10,7 @@ import numpy as np
 from labdl import dispatch, ops
 from labdl.errors import ModelError
 from labdl.graph.names import UnusedNames
+from labdl.nn.embedding import Embedding
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
@@ -38,6 +39,7 @@ class Writer:
         self.known: dict[Any, tuple[str, np.ndarray]] = {}
         self.parameters: dict[int, Value] = {}
         self.placed: list[tuple[Module, str, Any]] = []
+        self.tables: set[str] = set()  # origins of tables of embeddings, which a last layer may use too
 
     # -- names
 
@@ -61,7 +63,9 @@ class Writer:
             module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs), **named)
             for name, parameter in module._parameters.items():
                 self.placed.append((module, name, module.__dict__[name]))
-                module.__dict__[name] = self.parameter(parameter, "/".join(filter(None, (home, name))))
+                module.__dict__[name] = value = self.parameter(parameter, "/".join(filter(None, (home, name))))
+                if isinstance(module, Embedding):
+                    self.tables.add(value.origin)
             return module.forward(*inputs, **options)
         finally:
             self.scopes.pop()
@@ -158,11 +162,11 @@ class Writer:
         return entry.infer(map_values(args, _plain), {k: map_values(v, _plain) for k, v in kwargs.items()})
 
     def _fold_constants(self, entry: Operator, args, kwargs, given: Sequence[Value]):
-        """Fold the result into constants; None if that would store a large parameter twice."""
+        """Fold the result into constants; None if that would store a large parameter twice, or untie one."""
         specs = self._specs(entry, args, kwargs)
         origin = next((v.origin for v in given if v.origin), "")
         sizes = [s.element_count or 0 for s in (specs if isinstance(specs, list | tuple) else [specs])]
-        if "string" in {v.dtype for v in given} or (origin and sum(sizes) > _FOLDED):
+        if "string" in {v.dtype for v in given} or (origin and sum(sizes) > _FOLDED) or origin in self.tables:
             return None
         numpy = dispatch.load("numpy")
         arrays = map_values(args, _array), {k: map_values(v, _array) for k, v in kwargs.items()}

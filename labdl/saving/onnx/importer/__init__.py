@@ -3,10 +3,14 @@
 from labdl.saving.onnx.importer import (  # register readers
     arrays,
     constants,
+    control_flow,
     elementwise,
     image,
     linear_models,
     neural,
+    pooling,
+    quantization,
     recurrence,
     reductions,
+    selection,
 )

@@ -178,9 +178,7 @@ def gather(r, node, x, indices):
         r.spend((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
         return derive_value(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
     if isinstance(x, KnownValue) and are_weights(r, x) and x.ndim == 2 and axis == 0:
-        name = x.weight.removesuffix(":0").rpartition("/" if "/" in x.weight else ".")[0] or "embedding"
-        table, (size, features) = ("Gather", x.weight or node.inputs[0]), x.shape
-        return r.layer(table, name, lambda: nn.Embedding(size, features), {"embeddings": x.array}, indices)
+        return r.program._modules[r.embedding(x)](r.tensor(indices))
     if isinstance(indices, KnownValue) and indices.ndim == 0:
         return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
     return r.call("take", x, indices, axis=axis)
@@ -190,13 +188,6 @@ def gather(r, node, x, indices):
 def gather_elements(r, node, x, indices):
     axis = node.attributes.get("axis", 0) % len(x.shape)
     return r.call("take_along_axis", x, indices, axis=axis)
-
-
-@reads("GatherND")
-def gather_nd(r, node, x, indices):
-    if node.attributes.get("batch_dims"):
-        raise r.refuse(node, "has batch_dims, which LabDL does not support")
-    return r.call("gather_nd", x, indices)
 
 
 _REDUCE = {"none": None, "add": "add", "mul": "multiply", "max": "max", "min": "min"}
@@ -214,14 +205,6 @@ def scatter(r, node, x, indices, updates):
     )
 
 
-@reads("ScatterND")
-def scatter_nd(r, node, x, indices, updates):
-    if node.attributes.get("reduction", "none") != "add" or None in x.shape:
-        raise r.refuse(node, "replaces slices, and LabDL adds them to a tensor of known shape")
-    added = r.call("scatter_nd", indices, updates, tuple(x.shape))
-    return added if isinstance(x, KnownValue) and not x.array.any() else r.call("add", x, added)
-
-
 _MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
 
 
@@ -234,7 +217,7 @@ def pad(r, node, x, pads, value=None, axes=None):
     for at, axis in enumerate(along):
         pairs[axis] = given[at], given[at + len(along)]
     if value is not None and not isinstance(value, KnownValue):
-        raise r.refuse(node, "computes its padding at run time")
+        raise r.needs(node, value, "padding")
     number = 0.0 if value is None else value.array.item()
     cut = tuple(slice(max(-b, 0), -max(-a, 0) or None) for b, a in pairs)
     if any(n < 0 for pair in pairs for n in pair):
@@ -257,12 +240,13 @@ def triangle(r, node, x, k=None):
 @reads("OneHot")
 def one_hot(r, node, indices, depth, values):
     (classes,) = numbers(r, node, depth, "depth")
-    if not isinstance(values, KnownValue):
-        raise r.refuse(node, "computes its two values at run time")
-    off, on = values.array
+    indices = indices if indices.dtype == "int64" else r.call("astype", indices, "int64")
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
-    hot = r.call("one_hot", indices, classes, axis=node.attributes.get("axis", -1), dtype=values.dtype)
-    return hot if (off, on) == (0, 1) else r.call("add", r.call("multiply", hot, (on - off).item()), off.item())
+    rank = len(indices.shape) + 1
+    axis = node.attributes.get("axis", -1) % rank
+    hot = r.call("one_hot", indices, classes, axis=axis, dtype="bool")
+    off, on = (r.call("getitem", values, i) for i in (0, 1))
+    return r.call("where", hot, on, off)  # a product with them would be NaN for infinities
 
 
 @reads("NonZero")
@@ -273,7 +257,7 @@ def nonzero(r, node, x):
 @reads("DepthToSpace")
 def depth_to_space(r, node, x):
     if node.attributes.get("mode", "DCR") != "CRD":
-        raise r.refuse(node, "orders channels as DCR, and LabDL supports CRD only")
+        raise r.refuse(node, "has mode DCR, and LabDL's operator orders channels as CRD")  # its definition is read
     return r.call("pixel_shuffle", x, node.attributes["blocksize"])
 
 
@@ -284,9 +268,18 @@ def identity(r, node, x, *rest):
 
 @reads("Dropout")
 def dropout(r, node, x, rate=None, training=None):
-    if training is not None and not (isinstance(training, KnownValue) and not training.array.any()):
-        raise r.refuse(node, "may be in training mode, and LabDL imports evaluation mode only")
-    return x if len(node.outputs) == 1 else [x, r.call("full_like", x, True, dtype="bool")]
+    """Nothing, or with training_mode random zeros, whose place is the second result."""
+    if training is not None and not isinstance(training, KnownValue):
+        raise r.needs(node, training, "training_mode")
+    if training is None or not training.array.any():
+        return [x, r.call("full_like", x, True, dtype="bool")][: len(node.outputs)]
+    if rate is not None and not isinstance(rate, KnownValue):
+        raise r.needs(node, rate, "ratio")
+    share = 0.5 if rate is None else float(rate.array.reshape(-1)[0])
+    if not 0 <= share < 1:
+        raise r.refuse(node, f"has the ratio {share}, and it must be at least 0 and below 1")
+    kept = r.call("greater_equal", r.call("random_uniform_like", x), share)
+    return [r.call("where", kept, r.call("divide", x, 1 - share), 0.0), kept]
 
 
 @reads("Einsum")

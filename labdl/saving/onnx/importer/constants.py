@@ -45,7 +45,7 @@ def size(r, node, x):
 def full(r, node, sizes, value: np.ndarray):
     """A tensor of one number; some sizes of the shape may be unknown."""
     if not isinstance(sizes, KnownValue):
-        raise r.refuse(node, "computes a shape at run time, and LabDL needs it at import")
+        raise r.needs(node, sizes, "sizes")
     wanted = list(sizes.array)
     unknown = {a: n for a, n in enumerate(wanted) if isinstance(n, Size)}
     if not unknown:
@@ -83,8 +83,8 @@ def expand(r, node, x, sizes):
             return r.call("broadcast_to", x, broadcast(x.shape, target))
         if all(n == 1 for n in target) and len(target) <= len(x.shape):
             return x
-    whole = full(r, node, sizes, np.zeros(1, "bool" if x.dtype == "bool" else x.dtype))
-    return r.call("logical_or" if x.dtype == "bool" else "add", x, whole)
+    whole = full(r, node, sizes, np.ones(1, "bool" if x.dtype == "bool" else x.dtype))
+    return r.call("logical_and" if x.dtype == "bool" else "multiply", x, whole)  # adding 0 would change -0.0
 
 
 @reads("Range")
@@ -94,8 +94,11 @@ def range_(r, node, start, limit, delta):
         first, last, step = (v.array.item() for v in (start, limit, delta))
         r.spend((max(math.ceil((last - first) / step), 0),))
         return derive_value(r, np.arange(first, last, step, dtype=start.array.dtype))
-    end = limit.array.item() if isinstance(limit, KnownValue) and limit.ndim == 0 else None
-    if not isinstance(end, Size) or not all(isinstance(v, KnownValue) for v in (start, delta)) or start.open:
+    for value in (start, limit, delta):
+        if not isinstance(value, KnownValue):
+            raise r.needs(node, value, "numbers")
+    end = limit.array.item() if limit.ndim == 0 else None
+    if not isinstance(end, Size) or start.open or delta.open:
         raise r.refuse(node, "ends at a number that is known only at run time")
     places = r.call("subtract", r.call("cumulative_sum", end.line(1), axis=0), 1)
     if (start.array.item(), delta.array.item()) != (0, 1):

@@ -10,7 +10,7 @@ from labdl import nn
 from labdl.saving.onnx.importer.dynamic_shapes import Size, larger
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import direct, reads
-from labdl.saving.onnx.standard import NAMES
+from labdl.saving.onnx.standard import NAMES, type_name
 from labdl.spec import FLOATS, INTEGERS, Spec
 
 
@@ -62,7 +62,12 @@ def divide(r, node, x, y):
         return r.call("divide", x, y)
     if isinstance(x, KnownValue) and isinstance(y, KnownValue) and (x.open or y.open):
         return arithmetic("floor_divide", lambda a, b: a // b)(r, node, x, y)
-    whole = r.call("subtract", x, r.call("fmod", x, y))  # ONNX rounds toward zero
+    return divide_integers(r, x, y)
+
+
+def divide_integers(r, x, y):
+    """The quotient of integers, which ONNX rounds toward zero."""
+    whole = r.call("subtract", x, r.call("fmod", x, y))
     return r.call("floor_divide", whole, y)
 
 
@@ -73,7 +78,18 @@ def modulo(r, node, x, y):
 
 @reads("Pow")
 def power(r, node, x, y):
-    return r.call("pow", x, y if x.dtype == y.dtype else r.call("astype", y, x.dtype))
+    """A power in the dtype of the base; what has two dtypes is computed in one that has the values of both."""
+    if x.dtype == y.dtype or (x.dtype in INTEGERS and y.dtype in INTEGERS):
+        return r.call("pow", x, y if x.dtype == y.dtype else r.call("astype", y, x.dtype))
+    if x.dtype in INTEGERS:
+        common = "float64"
+    elif y.dtype in INTEGERS:
+        common = x.dtype
+    else:
+        common = "float64" if "float64" in (x.dtype, y.dtype) else "float32"
+    sides = (v if v.dtype == common else r.call("astype", v, common) for v in (x, y))
+    found = r.call("pow", *sides)
+    return found if x.dtype == common else r.call("astype", found, x.dtype)
 
 
 @reads("Mean")
@@ -90,7 +106,7 @@ def clip(r, node, x, low=None, high=None):
 def cast(r, node, x):
     to = NAMES.get(node.attributes["to"])
     if to is None:
-        raise r.refuse(node, f"converts to a type that LabDL does not support ({node.attributes['to']})")
+        raise r.refuse(node, f"converts to a type that LabDL does not support ({type_name(node.attributes['to'])})")
     if isinstance(x, KnownValue) and x.open and to in ("int32", "int64"):
         return x
     return r.call("astype", x, to)
@@ -157,6 +173,17 @@ def prelu(r, node, x, slope):
 @reads("ThresholdedRelu")
 def thresholded_relu(r, node, x):
     return r.call("where", r.call("greater", x, float(node.attributes.get("alpha", 1.0))), x, 0.0)
+
+
+@reads("BitShift")
+def bit_shift(r, node, x, y):
+    """A shift by any number of bits: by more than there are, nothing is left, or the sign."""
+    left = node.attributes["direction"] == "LEFT"
+    bits = 8 * np.dtype(x.dtype).itemsize
+    far = r.call("greater_equal", y, bits)
+    near = r.call("where", far, 0 if left or x.dtype == "uint8" else bits - 1, y)
+    found = r.call("bitwise_left_shift" if left else "bitwise_right_shift", x, near)
+    return r.call("where", far, 0, found) if left or x.dtype == "uint8" else found
 
 
 reads("BitwiseAnd")(direct("bitwise_and"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,15 @@ from labdl.spec import Spec, dtype_name
 
 @dataclass(eq=False)
 class KnownValue:
-    """An array of the file or computed from it; ``weight`` is its name if it is a weight, which training would change."""
+    """An array of the file or computed from it; ``weight`` is its name if it is a weight, which training would change.
+
+    ``origin`` says how it was computed from the arrays of the file: two parts of one weight differ in it, even where they
+    hold equal numbers, and two nodes that transpose one weight do not.
+    """
 
     array: np.ndarray
     weight: str = ""
+    origin: str = ""
 
     def __post_init__(self):
         if self.open and not any(isinstance(n, Size) for n in self.array.ravel()):  # the unknown sizes were sliced away
@@ -28,6 +34,11 @@ class KnownValue:
     def digest(self) -> bytes:
         """Identifies the elements; computed once, as many nodes may use one weight."""
         return hashlib.sha256(np.ascontiguousarray(self.array).view("uint8").data).digest()
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for values that are one weight: by name, numbers and how they were computed."""
+        return self.weight, self.shape, self.dtype, self.digest, self.origin
 
     @property
     def open(self) -> bool:

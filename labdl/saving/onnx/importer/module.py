@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from labdl import dispatch
 from labdl.bounded.files import read_file
-from labdl.errors import FileFormatError, LabDLError
+from labdl.errors import ConfigError, FileFormatError, LabDLError
 from labdl.graph import Graph, GraphModule, trace
 from labdl.graph.codegen.calls import identifier
 from labdl.graph.inputs import GENERAL, argument_name, needed_for_output, optional_inputs
@@ -18,20 +23,25 @@ from labdl.saving.onnx.standard import LARGEST
 from labdl.spec import show
 
 
-def import_onnx(path: str | Path, backend: str | None = None) -> GraphModule:
+def import_onnx(
+    path: str | Path, backend: str | None = None, constants: Mapping[str, Any] | None = None
+) -> GraphModule:
     """Import an ONNX file with its weights as a built model in evaluation mode, on any backend.
 
     Convolutions, linear and recurrent layers, embeddings, normalizations and activations become layers, the rest operators;
-    names are those of the file's weights and nodes. Raises FileNotFoundError, or FileFormatError for a file that is broken,
-    that uses unsupported operators, or whose weights are in another file.
+    names are those of the file's weights and nodes. ``constants`` are values of inputs, by name, that shapes or axes follow
+    from, such as ``{"axes": [1]}``: the model has the other inputs. Raises FileNotFoundError, or FileFormatError for a file
+    that is broken, that uses unsupported operators, or whose weights are in another file.
     """
     path = Path(path)
-    return decode(read_file(path, LARGEST, "ONNX file"), path.name, backend)
+    return decode(read_file(path, LARGEST, "ONNX file"), path.name, backend, constants)
 
 
-def decode(data: bytes, name: str = "the file", backend: str | None = None) -> GraphModule:
+def decode(
+    data: bytes, name: str = "the file", backend: str | None = None, constants: Mapping[str, Any] | None = None
+) -> GraphModule:
     """Decode the bytes of an ONNX file to a model."""
-    file = parse(data, name)
+    file = with_constants(parse(data, name), constants or {})
     program = Program(file)
     try:
         program._shapes_of(*file.inputs.values())  # creates the layers, which must exist before the trace
@@ -46,6 +56,25 @@ def decode(data: bytes, name: str = "the file", backend: str | None = None) -> G
     except LabDLError as error:
         raise FileFormatError(f"{name} does not fit together: {error}") from error
     return model.eval()  # type: ignore[return-value]
+
+
+def with_constants(file: File, constants: Mapping[str, Any]) -> File:
+    """The file with values in place of inputs. Raises ConfigError for others than its inputs take."""
+    arrays = {}
+    for name, value in constants.items():
+        spec = file.inputs.get(name)
+        if spec is None:
+            known = ", ".join(file.inputs) or "none"
+            raise ConfigError(f"{file.name} has no input {name!r} for the constant: its inputs are {known}")
+        try:
+            arrays[name] = np.asarray(value, dispatch.load("numpy").dtype(spec.dtype))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ConfigError(f"the constant {name!r} is no array of dtype {spec.dtype}: {error}") from error
+        shape = arrays[name].shape
+        if len(shape) != spec.ndim or any(n not in (None, m) for n, m in zip(spec.shape, shape, strict=True)):
+            raise ConfigError(f"the constant {name!r} has shape {show(shape)}, and the input takes {show(spec.shape)}")
+    inputs = {name: spec for name, spec in file.inputs.items() if name not in arrays}
+    return dataclasses.replace(file, inputs=inputs, constants=arrays)
 
 
 def _standard(model, values, name: str):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from labdl import nn
@@ -29,11 +31,14 @@ def layer_path(node, weight) -> str:
 
 
 def key(node, *inputs):
-    """The key of a layer: nodes with equal weights and attributes share one layer."""
-    if not all(v is None or v.weight for v in inputs):
-        return node.outputs[0]
+    """The key of a layer: nodes with the same weights and attributes share one layer.
+
+    Weights are the same by their values and origin: a name alone stands for every part of an array.
+    """
+    if not all(v is None or v.weight for v in inputs):  # in a loop, constants differ from step to step
+        return node.outputs[0], *(None if v is None else v.key for v in inputs)
     attributes = sorted((k, str(v)) for k, v in node.attributes.items())
-    return node.kind, *("" if v is None else v.weight for v in inputs), *attributes
+    return node.kind, *(None if v is None else v.key for v in inputs), *attributes
 
 
 def arrays_by_name(**arrays) -> dict[str, np.ndarray]:
@@ -75,10 +80,10 @@ def gemm(r, node, x, y, z=None):
     x = r.call("permute_dims", x, (1, 0)) if a.get("transA") else x
     plain = isinstance(x, Spec) and are_weights(r, y, z) and (alpha, beta) == (1.0, 1.0) and x.shape[-1] is not None
     if plain and (z is None or z.array.size in (1, *z.shape[-1:])):
-        kernel = KnownValue(np.ascontiguousarray(y.array.T), y.weight) if a.get("transB") else y
+        kernel = dataclasses.replace(y, array=np.ascontiguousarray(y.array.T)) if a.get("transB") else y
         out = kernel.shape[1]
         if z is None or z.array.size in (1, out):
-            bias = None if z is None else KnownValue(np.broadcast_to(z.array.reshape(-1), (out,)), z.weight)
+            bias = None if z is None else dataclasses.replace(z, array=np.broadcast_to(z.array.reshape(-1), (out,)))
             return linear(r, node, x, kernel, bias)
     product = r.call("matmul", x, r.call("permute_dims", y, (1, 0)) if a.get("transB") else y)
     product = product if alpha == 1 else r.call("multiply", product, float(alpha))
@@ -90,7 +95,7 @@ def gemm(r, node, x, y, z=None):
 # -- convolution
 
 
-def windows(r, node, rank: int):
+def windows(r, node, rank: int, x, window):
     """Stride, dilation and padding, a pair per axis."""
     a = node.attributes
     stride, dilation = (tuple(a.get(word, [1] * rank)) for word in ("strides", "dilations"))
@@ -99,7 +104,11 @@ def windows(r, node, rank: int):
     if same == "SAME_UPPER":
         return stride, dilation, "same"
     if same == "SAME_LOWER":
-        raise r.refuse(node, "pads the odd element at the start (SAME_LOWER), and LabDL pads it at the end")
+        from labdl.saving.onnx.importer.pooling import same_pads  # imports this module
+
+        if None in x.shape[2:]:
+            raise r.refuse(node, "pads axes of unknown size with the odd element at the start (auto_pad SAME_LOWER)")
+        return stride, dilation, same_pads(x.shape[2:], window, stride, dilation, lower=True)
     if same == "VALID":
         pads = [0] * 2 * rank
     if min(pads, default=0) < 0:
@@ -110,7 +119,7 @@ def windows(r, node, rank: int):
 @reads("Conv")
 def convolution(r, node, x, kernel, bias=None):
     rank = kernel.ndim - 2
-    stride, dilation, padding = windows(r, node, rank)
+    stride, dilation, padding = windows(r, node, rank, x, kernel.shape[2:])
     groups = node.attributes.get("group", 1)
     options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     if not (isinstance(x, Spec) and are_weights(r, kernel, bias)):
@@ -125,16 +134,34 @@ def convolution(r, node, x, kernel, bias=None):
 
 @reads("DeformConv")
 def deformable_convolution(r, node, x, kernel, offset, bias=None, mask=None):
-    stride, dilation, padding = windows(r, node, 2)
+    stride, dilation, padding = windows(r, node, 2, x, kernel.shape[2:])
     return r.call("deform_conv2d", x, offset, kernel, bias, mask, stride=stride, padding=padding, dilation=dilation)
+
+
+def _transposed_windows(r, node, rank: int, x, window):
+    """Stride, dilation and padding of a transposed convolution, whose pads may follow from the sizes of its result."""
+    a = node.attributes
+    same, wanted = a.get("auto_pad", "NOTSET"), a.get("output_shape")
+    if wanted is None and same in ("NOTSET", "VALID"):
+        return windows(r, node, rank, x, window)
+    stride, dilation = (tuple(a.get(word, [1] * rank)) for word in ("strides", "dilations"))
+    if None in x.shape[2:]:
+        raise r.refuse(node, "infers its pads from sizes that are unknown (output_shape or auto_pad): set pads instead")
+    extra, pads = a.get("output_padding", [0] * rank), []
+    wanted = wanted[-rank:] if wanted else [n * s for n, s in zip(x.shape[2:], stride, strict=True)]
+    for n, m, k, s, d, e in zip(x.shape[2:], wanted, window, stride, dilation, extra, strict=True):
+        total = s * (n - 1) + e + d * (k - 1) + 1 - m
+        if total < 0:
+            raise r.refuse(node, "has an output_shape that is larger than its windows reach")
+        half = total // 2
+        pads.append((half, total - half) if same == "SAME_UPPER" else (total - half, half))
+    return stride, dilation, tuple(pads)
 
 
 @reads("ConvTranspose")
 def conv_transpose(r, node, x, kernel, bias=None):
-    if "output_shape" in node.attributes or node.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        raise r.refuse(node, "infers its padding from its output shape: set pads instead")
-    rank = kernel.ndim - 2
-    stride, dilation, padding = windows(r, node, rank)
+    rank = kernel.ndim - 2 if isinstance(kernel, KnownValue) else len(kernel.shape) - 2
+    stride, dilation, padding = _transposed_windows(r, node, rank, x, kernel.shape[2:])
     groups, extra = node.attributes.get("group", 1), tuple(node.attributes.get("output_padding", [0] * rank))
     options = {"stride": stride, "padding": padding, "output_padding": extra, "dilation": dilation, "groups": groups}
     if not (isinstance(x, Spec) and are_weights(r, kernel, bias)):
@@ -147,44 +174,7 @@ def conv_transpose(r, node, x, kernel, bias=None):
     return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
 
-# -- pooling
-
-
-def _need_tensor(r, node, x) -> None:
-    if not isinstance(x, Spec):
-        raise r.refuse(node, "pools a constant")
-
-
-@reads("MaxPool")
-def max_pool(r, node, x):
-    _need_tensor(r, node, x)
-    rank, window = len(x.shape) - 2, tuple(node.attributes["kernel_shape"])
-    stride, dilation, padding = windows(r, node, rank)
-    wide = [(d * (k - 1) + 1) // 2 for d, k in zip(dilation, window, strict=True)]
-    if padding != "same" and any(max(pair) > w for pair, w in zip(padding, wide, strict=True)):
-        x, padding = r.call("pad", x, ((0, 0), (0, 0), *padding), value=-np.inf), 0
-
-    def make():
-        cls = {1: nn.MaxPool1d, 2: nn.MaxPool2d, 3: nn.MaxPool3d}[rank]
-        return cls(window, stride, padding, bool(node.attributes.get("ceil_mode", 0)), dilation=dilation)
-
-    return r.layer(node.outputs[0], node.name or node.kind, make, {}, x)
-
-
-@reads("AveragePool")
-def avg_pool(r, node, x):
-    _need_tensor(r, node, x)
-    rank, window = len(x.shape) - 2, tuple(node.attributes["kernel_shape"])
-    stride, dilation, padding = windows(r, node, rank)
-    if any(d > 1 for d in dilation):
-        raise r.refuse(node, "averages over dilated windows")
-    counted = bool(node.attributes.get("count_include_pad", 0))
-
-    def make():
-        cls = {1: nn.AvgPool1d, 2: nn.AvgPool2d, 3: nn.AvgPool3d}[rank]
-        return cls(window, stride, padding, bool(node.attributes.get("ceil_mode", 0)), count_include_pad=counted)
-
-    return r.layer(node.outputs[0], node.name or node.kind, make, {}, x)
+# -- reductions over space
 
 
 def over_space(name: str):
@@ -194,12 +184,27 @@ def over_space(name: str):
 # -- normalization
 
 
+def _batch_statistics(r, node, x, scale, offset, mean, variance):
+    """Normalization by the statistics of the batch, and the running statistics after it."""
+    axes, stay = (0, *range(2, len(x.shape))), node.attributes.get("momentum", 0.9)
+    own = [r.call(name, x, axis=axes) for name in ("mean", "var")]
+    result = r.call("batch_norm", x, scale, offset, *own, epsilon=node.attributes.get("epsilon", 1e-5))
+    running = [
+        r.call("add", r.call("multiply", old, stay), r.call("multiply", new, 1 - stay))
+        for old, new in zip((mean, variance), own, strict=True)
+    ]
+    return [result, *running]
+
+
 @reads("BatchNormalization")
 def batch_norm(r, node, x, scale, offset, mean, variance):
     epsilon = node.attributes.get("epsilon", 1e-5)
     if node.attributes.get("training_mode"):
-        raise r.refuse(node, "is in training mode, and LabDL imports evaluation mode only")
+        return _batch_statistics(r, node, x, scale, offset, mean, variance)
     if not (isinstance(x, Spec) and are_weights(r, scale, offset, mean, variance)):
+        mean, variance = (
+            dataclasses.replace(v, weight="") if isinstance(v, KnownValue) else v for v in (mean, variance)
+        )
         return r.call("batch_norm", x, scale, offset, mean, variance, epsilon=epsilon)
     values = arrays_by_name(gamma=scale, beta=offset, moving_mean=mean, moving_variance=variance)
 
@@ -243,7 +248,7 @@ def instance_norm(r, node, x, scale, offset):
 @reads("GroupNormalization")
 def group_norm(r, node, x, scale, offset):
     groups = node.attributes["num_groups"]
-    if r.file.opset < 21 and scale.shape != (x.shape[1],):
+    if node.opset < 21 and scale.shape != (x.shape[1],):
         scale, offset = (r.call("repeat", v, x.shape[1] // groups, axis=0) for v in (scale, offset))
     return r.call("group_norm", x, groups, scale, offset, epsilon=node.attributes.get("epsilon", 1e-5))
 

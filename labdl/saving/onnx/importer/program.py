@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import ChainMap, Counter
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from labdl import dispatch, ops
 from labdl.errors import FileFormatError
+from labdl.nn.embedding import Embedding
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
+from labdl.saving.onnx.importer import functions
 from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
-from labdl.saving.onnx.importer.file import File, Node
+from labdl.saving.onnx.importer.file import File, Node, Subgraph
 from labdl.saving.onnx.importer.known_values import KnownValue, array_of, leaves, map_values, spec_of
 from labdl.saving.onnx.importer.registry import reader_of
+from labdl.saving.onnx.importer.versions import unknown_version
 from labdl.spec import Spec, dtype_name, show
 
 _WRITTEN = 65_536  # largest constant stored in the graph itself
 _PLAIN = ("float32", "float64", "int32", "int64", "bool")  # dtypes of such constants
 _SPENT = 2**25  # elements that an import may compute, besides twice the size of the file
+_UNROLLED = 50_000  # nodes of functions and of the steps of loops
 _FAILURES = (
     ValueError,
     TypeError,
@@ -51,6 +57,7 @@ class Program(Module):
         self.values: dict[str, np.ndarray] = {}  # of parameters, in the axis order of the operators
         self.made: dict[Any, str] = {}  # paths of the layers and weights created so far
         self.placed = 0  # elements of these
+        self.nodes = 0  # of functions that were computed
         self.numbers: Counter[str] = Counter()  # the last number of each path that several have
 
     @property
@@ -68,15 +75,25 @@ class Run:
 
     def __init__(self, program: Program, inputs: dict[str, Any]):
         self.program, self.file = program, program.file
-        self.found: dict[str, Any] = {"": None, **inputs}
-        for name, array in self.file.weights.items():
-            learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
-            self.found[name] = KnownValue(array, name if learned and array.ndim else "")
-        self.uses = Counter(name for node in self.file.nodes for name in node.inputs) + Counter(self.file.outputs)
-        self.readers = {name: node for node in self.file.nodes for name in node.inputs}
+        self.found: MutableMapping[str, Any] = dict(inputs)
+        self.found.update({name: self.known(array, name) for name, array in self.file.weights.items()})
+        self.found.update({name: KnownValue(array) for name, array in self.file.constants.items()})
+        self.uses = Counter(name for node in self.file.nodes for name in node.inputs if name)
+        self.uses += Counter(self.file.outputs)
+        self.uses += Counter(name for node in self.file.nodes for name in node.captured)
+        self.readers = {name: node for node in self.file.nodes for name in node.inputs if name}
         self.spent = 0
+        self.depth = self.expanded = 0  # functions that are being computed, and that were
+        self.sources: dict[str, Node] = {}  # of values inside of functions
+        self.tables = _tied_tables(self.file)
 
     # -- the nodes
+
+    @staticmethod
+    def known(array: np.ndarray, name: str) -> KnownValue:
+        """The value of an initializer: a weight, if training would change it."""
+        learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
+        return KnownValue(array, name if learned and array.ndim else "")
 
     def results(self):
         for node in self.file.nodes:
@@ -86,42 +103,157 @@ class Run:
             if name not in self.found:
                 raise FileFormatError(f"{self.file.name} has the output {name!r}, which no node computes")
         values = [self.found[name] for name in self.file.outputs]
-        if any(isinstance(v, KnownValue) for v in values):
-            name = next(n for n in self.file.outputs if isinstance(self.found[n], KnownValue))
-            raise FileFormatError(f"{self.file.name} has the output {name!r}, which does not depend on its inputs")
+        values = [self._constant_output(v) if isinstance(v, KnownValue) else v for v in values]
         return values[0] if len(values) == 1 else tuple(values)
 
+    def _constant_output(self, value: KnownValue):
+        """A tensor of the model with the values of an output that does not depend on its inputs."""
+        if not self.file.inputs or value.open:
+            raise FileFormatError(f"{self.file.name} has an output that does not depend on its inputs")
+        kind = Parameter if value.weight else Buffer
+        path = self._parameter(value, kind)
+        return getattr(ops, "logical_and" if value.dtype == "bool" else "positive")(path)
+
     def compute(self, node: Node) -> None:
+        fault = unknown_version(*node.operator, node.opset)
+        if fault:
+            raise FileFormatError(f"{self.file.name} cannot be read: {node} {fault}")
+        unknown = next((name for name in node.inputs if name and name not in self.found), None)
+        if unknown is not None:
+            raise FileFormatError(f"{self.file.name} uses {unknown!r} in {node} before it is computed")
+        inputs = [self._input(node, at, name) for at, name in enumerate(node.inputs)]
+        try:
+            self._read(node, inputs)
+        except FileFormatError as refusal:
+            if not self._compute_definition(node, inputs, refusal):
+                raise
+
+    def _read(self, node: Node, inputs: list[Any]) -> None:
+        """Compute a node by the reader of its operator."""
         read = reader_of(node.kind)
         if read is None:
             raise FileFormatError(
                 f"{self.file.name} uses the operator {node.kind}, which LabDL does not support ({node})"
             )
-        unknown = next((name for name in node.inputs if name not in self.found), None)
-        if unknown is not None:
-            raise FileFormatError(f"{self.file.name} uses {unknown!r} in {node} before it is computed")
         try:
-            results = read(self, node, *(self.found[name] for name in node.inputs))
+            results = read(self, node, *inputs)
         except FileFormatError:
             raise
         except _FAILURES as error:
             raise FileFormatError(f"{self.file.name} does not fit together: {node}: {error}") from error
         results = results if isinstance(results, list | tuple) else [results]
-        for name, value in zip(node.outputs, results, strict=False):
-            self.found[name] = value
-        if len(results) < len(node.outputs) and any(self.uses[n] for n in node.outputs[len(results) :]):
+        if any(self.uses[n] or self.depth for n in node.outputs[len(results) :] if n):
             raise FileFormatError(f"{self.file.name} uses a second output of {node}, which LabDL does not support")
+        for at, (name, value) in enumerate(zip(node.outputs, results, strict=False)):
+            if name:  # without one, nothing can use it
+                self.found[name] = _with_origin(value, node, inputs, at)
+
+    def _compute_definition(self, node: Node, inputs: list[Any], refusal: FileFormatError) -> bool:
+        """Compute a node by the operators that define its own; false if it is not defined so."""
+        functions.check_depth(self.depth, node)
+        try:
+            nodes = functions.definition(node, self.file.functions, inputs, self.expanded + 1)
+        except _FAILURES:  # attributes or inputs that the operator does not have
+            return False
+        if nodes is None:
+            return False
+        self.expanded += 1
+        self.count_nodes(len(nodes))
+        self.depth += 1
+        self.sources |= {out: inner for inner in nodes for out in inner.outputs if out}
+        try:
+            for inner in nodes:
+                self.compute(inner)
+        except FileFormatError as error:
+            own = str(refusal).removeprefix(f"{self.file.name} ")
+            reason = str(error).removeprefix(f"{self.file.name} ")
+            raise FileFormatError(f"{self.file.name} {own}; its definition {reason}") from error
+        finally:
+            self.depth -= 1
+        return True
+
+    def _input(self, node: Node, at: int, name: str):
+        """The value of an input; of a table of embeddings that other nodes use too, the parameter of its layer."""
+        if not name:
+            return None
+        value = self.found[name]
+        if name not in self.tables or _looks_up(node, at):
+            return value
+        return self.program._modules[self.embedding(value)].embeddings
 
     # -- for readers
+
+    def embedding(self, table: KnownValue) -> str:
+        """The path of the layer of a table, which is made when it is first needed."""
+        key, name = ("Gather", table.key), table.weight.removesuffix(":0")
+        path = self.program.made.get(key)
+        if path is None:
+            self._place(table.array)
+            name = name.rpartition("/" if "/" in name else ".")[0]
+            path = self.program.made[key] = self.free(name or "embedding")
+            setattr(self.program, path, Embedding(*table.shape))
+            self.program.values[f"{path}/embeddings:0"] = table.array
+        return path
 
     def refuse(self, node: Node, what: str) -> FileFormatError:
         return FileFormatError(f"{self.file.name} cannot be read: {node} {what}")
 
+    def needs(self, node: Node, value, what: str) -> FileFormatError:
+        """The refusal of a value that LabDL needs at import and that the model computes; it names the inputs to give."""
+        name = next((n for n in node.inputs if n and self.found.get(n) is value), "")
+        inputs = self.inputs_behind(name)
+        advice = "its sizes follow from those of the inputs"
+        if inputs:
+            given = ", ".join(f"{n!r}: ..." for n in inputs)
+            advice = f"it follows from inputs, so give their values: labdl.load(path, constants={{{given}}})"
+        return self.refuse(node, f"computes its {what} at run time, and LabDL needs them at import; {advice}")
+
+    def inputs_behind(self, name: str) -> list[str]:
+        """The inputs of the file whose values another value is computed from, but not only from their sizes."""
+        sources = {out: n for n in self.file.nodes for out in n.outputs if out}
+        sources |= self.sources
+        behind, waiting, seen = [], [name], set()
+        while waiting:
+            word = waiting.pop()
+            if word in seen or not word:
+                continue
+            seen.add(word)
+            if word in self.file.inputs:
+                behind.append(word)
+            elif word in sources and sources[word].kind not in ("Shape", "Size"):
+                waiting += sources[word].inputs
+        return [n for n in self.file.inputs if n in behind]
+
     def follower(self, node: Node, kind: str) -> Node | None:
         """The only consumer of a node's result, if it is of that kind."""
         name = node.outputs[0]
-        reader = self.readers.get(name)
+        reader = None if self.depth else self.readers.get(name)  # inside of functions uses are not counted
         return reader if reader is not None and self.uses[name] == 1 and reader.kind == kind else None
+
+    def subgraph(self, graph: Subgraph, inputs: Sequence[Any], node: Node) -> list[Any]:
+        """The outputs of a branch, or of the body of a loop for one step."""
+        functions.check_depth(self.depth, node)
+        self.count_nodes(len(graph.nodes))
+        outside = self.found
+        self.found = ChainMap(dict(zip(graph.inputs, inputs, strict=True)), outside)  # type: ignore[arg-type]
+        self.found.update({name: self.known(array, name) for name, array in graph.weights.items()})
+        self.depth += 1
+        try:
+            for inner in graph.nodes:
+                self.compute(inner)
+            missing = next((name for name in graph.outputs if name not in self.found), None)
+            if missing is not None:
+                raise self.refuse(node, f"has the output {missing!r}, which no node computes")
+            return [self.found[name] for name in graph.outputs]
+        finally:
+            self.depth -= 1
+            self.found = outside
+
+    def count_nodes(self, count: int) -> None:
+        """Reject files whose functions and loops are far longer than they are."""
+        self.program.nodes += count
+        if self.program.nodes > _UNROLLED:
+            raise FileFormatError(f"{self.file.name} has functions and loops of more than {_UNROLLED:,} nodes")
 
     def tensor(self, value):
         """Convert a known value for the trace: to a weight, a constant, or a buffer if it is large."""
@@ -137,11 +269,10 @@ class Run:
         return self._parameter(value, Buffer)
 
     def _parameter(self, value: KnownValue, kind: type[Parameter]):
-        key = (value.weight, value.shape, value.dtype, value.digest)
-        path = self.program.made.get(key)
+        path = self.program.made.get(value.key)
         if path is None:
             self._place(value.array)
-            path = self.program.made[key] = self.free(value.weight or "constant", leaf=True)
+            path = self.program.made[value.key] = self.free(value.weight or "constant", leaf=True)
             setattr(self.program, path, kind(value.shape, dtype=value.dtype))
             self.program.values[f"{path}:0"] = value.array
         return self.program.__dict__[path]
@@ -182,7 +313,7 @@ class Run:
         """Call an operator: recorded for tensors, computed now for known values."""
         entry = OPERATORS[name]
         given = [v for v in leaves([*args, *options.values()]) if v is not None]
-        tensors = [v for v in given if isinstance(v, Spec)]
+        tensors = [v for v in given if isinstance(v, Spec | Parameter)]
         if not tensors and not any(isinstance(v, KnownValue) and v.open for v in given):
             return self._compute_now(entry, args, options)
         self.program.called.add(name)
@@ -222,3 +353,33 @@ class Run:
                 raise FileFormatError(
                     f"{self.file.name} computes constants far larger than the file, the last one of shape {show(shape)}"
                 )
+
+
+def _looks_up(node: Node, at: int) -> bool:
+    """Whether a node uses an input as a table of embeddings."""
+    return (node.kind, at, node.attributes.get("axis", 0)) == ("Gather", 0, 0)
+
+
+def _tied_tables(file: File) -> set[str]:
+    """Weights that are a table of embeddings and something else, such as the kernel of the last layer of a language model."""
+    tables = {
+        name
+        for name, array in file.weights.items()
+        if array.ndim == 2 and array.dtype == np.float32 and min(array.shape) > 0
+    }
+    lookups, others = set(), set()
+    for node in file.nodes:
+        for at, name in enumerate(node.inputs):
+            if name in tables:
+                (lookups if _looks_up(node, at) else others).add(name)
+    return lookups & others
+
+
+def _with_origin(value, node: Node, inputs: list[Any], at: int):
+    """A computed weight with its origin: the node's operator and attributes, and the values that it was computed from."""
+    if not isinstance(value, KnownValue) or not value.weight or any(value is given for given in inputs):
+        return value
+    attributes = sorted((k, str(v)) for k, v in node.attributes.items())
+    sources = [v.key if isinstance(v, KnownValue) and not v.open else None for v in inputs]
+    words = repr((node.kind, attributes, sources, at))
+    return dataclasses.replace(value, origin=hashlib.sha256(words.encode()).hexdigest())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 
 import numpy as np
 
 from labdl.saving.onnx.importer.dynamic_shapes import Size
+from labdl.saving.onnx.importer.elementwise import divide_integers
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 from labdl.saving.onnx.standard import NAMES
@@ -24,8 +26,10 @@ def axes_of(r, node, x, given, empty_is_all: bool = True):
 
 def numbers(r, node, value, what: str) -> list[int]:
     """Integers that are constants of the file. Raises FileFormatError if they are computed at run time."""
+    if isinstance(value, KnownValue) and value.array.dtype.kind == "f" and (value.array % 1 == 0).all():
+        return [int(n) for n in value.array.ravel()]
     if not isinstance(value, KnownValue) or value.open or value.array.dtype.kind not in "iu":
-        raise r.refuse(node, f"computes its {what} at run time, and LabDL needs them at import")
+        raise r.needs(node, value, what)
     return [int(n) for n in value.array.ravel()]
 
 
@@ -41,23 +45,67 @@ def reduction(name: str, *, before=None, after=None, typed: bool = False):
     return read
 
 
-def position(name: str):
-    def read(r, node, x):
-        if node.attributes.get("select_last_index"):
-            raise r.refuse(node, "selects the last of equal elements, and LabDL the first")
-        return r.call(name, x, axis=node.attributes.get("axis", 0), keepdims=bool(node.attributes.get("keepdims", 1)))
+def _through_floats(name: str, *, before=None, after=None):
+    """A reduction that is defined on floats; of integers the result is an integer, rounded toward zero."""
+    read_float = reduction(name, before=before, after=after)
+
+    def read(r, node, x, axes=None):
+        if x.dtype in FLOATS:
+            return read_float(r, node, x, axes)
+        found = read_float(r, node, r.call("astype", x, "float64"), axes)
+        return r.call("astype", found, x.dtype)
 
     return read
 
 
-@reads("CumSum")
-def cumulative_sum(r, node, x, axis):
-    (along,) = numbers(r, node, axis, "axis")
-    back = node.attributes.get("reverse", 0)
-    x = r.call("flip", x, axis=along) if back else x
-    sums = r.call("cumulative_sum", x, axis=along, dtype=x.dtype)
-    sums = r.call("subtract", sums, x) if node.attributes.get("exclusive") else sums
-    return r.call("flip", sums, axis=along) if back else sums
+def extreme(name: str, end: float):
+    """The largest or smallest element; of none the first or last number of the dtype."""
+
+    def read(r, node, x, axes=None):
+        along = axes_of(r, node, x, axes)
+        reduced = range(len(x.shape)) if along is None else along
+        if not any(x.shape[a] == 0 for a in reduced) or 0 in (n for a, n in enumerate(x.shape) if a not in reduced):
+            return _EXTREMES[name](r, node, x, axes)
+        if x.dtype == "bool":
+            nothing = end > 0
+        elif x.dtype in FLOATS:
+            nothing = end
+        else:
+            nothing = getattr(np.iinfo(x.dtype), "max" if end > 0 else "min")
+        sums = r.call("sum", x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)))
+        return r.call("full_like", sums, nothing, dtype=x.dtype)
+
+    return read
+
+
+def position(name: str):
+    def read(r, node, x):
+        axis, kept = node.attributes.get("axis", 0), bool(node.attributes.get("keepdims", 1))
+        if not node.attributes.get("select_last_index"):
+            return r.call(name, x, axis=axis, keepdims=kept)
+        if x.shape[axis] is None:
+            raise r.refuse(node, "selects the last of equal elements (select_last_index) along an axis of unknown size")
+        place = r.call(name, r.call("flip", x, axis=axis), axis=axis, keepdims=kept)
+        return r.call("subtract", x.shape[axis] - 1, place)
+
+    return read
+
+
+def cumulative(name: str):
+    def read(r, node, x, axis):
+        (along,) = numbers(r, node, axis, "axis")
+        back, exclusive = node.attributes.get("reverse", 0), bool(node.attributes.get("exclusive", 0))
+        x = r.call("flip", x, axis=along) if back else x
+        found = r.call(name, x, axis=along, dtype=x.dtype, include_initial=exclusive)
+        if exclusive:  # the last one is the only one that includes the last element
+            found = r.call("getitem", found, (*(slice(None),) * (along % len(x.shape)), slice(-1)))
+        return r.call("flip", found, axis=along) if back else found
+
+    return read
+
+
+reads("CumSum")(cumulative("cumulative_sum"))
+reads("CumProd")(cumulative("cumulative_prod"))
 
 
 @reads("TopK")
@@ -67,7 +115,11 @@ def top(r, node, x, k):
     if isinstance(whole, Size) and whole.tensor is x and whole.axis == axis:  # all elements of an axis of unknown size
         return [r.call(name, x, axis=axis, descending=largest) for name in ("sort", "argsort")]
     (count,) = numbers(r, node, k, "number")
-    return r.call("topk", x, count, axis, largest=largest)
+    places = r.call(
+        "argsort", x, axis=axis, descending=largest, stable=True
+    )  # of equal elements the first, as ONNX says
+    places = r.call("getitem", places, (*(slice(None),) * axis, slice(count)))
+    return [r.call("take_along_axis", x, places, axis=axis), places]
 
 
 def random_like(name: str, **settings):
@@ -93,14 +145,32 @@ def product(r, node, x, axes=None):
     return _PRODUCT(r, node, x, axes)
 
 
-reads("ReduceMean")(reduction("mean"))
-reads("ReduceMax")(reduction("max"))
-reads("ReduceMin")(reduction("min"))
+_MEAN = reduction("mean")
+_EXTREMES = {name: reduction(name) for name in ("max", "min")}
+
+
+@reads("ReduceMean")
+def mean(r, node, x, axes=None):
+    """The mean; of integers it is an integer, rounded toward zero."""
+    if x.dtype in FLOATS:
+        return _MEAN(r, node, x, axes)
+    along = axes_of(r, node, x, axes)
+    sizes = [x.shape[a] for a in (range(len(x.shape)) if along is None else along)]
+    if along == ():
+        return x
+    if None in sizes:
+        return r.call("astype", _MEAN(r, node, r.call("astype", x, "float64"), axes), x.dtype)
+    sums = r.call("sum", x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)), dtype=x.dtype)
+    return divide_integers(r, sums, math.prod(sizes))
+
+
+reads("ReduceMax")(extreme("max", -np.inf))
+reads("ReduceMin")(extreme("min", np.inf))
 reads("ReduceL1")(reduction("sum", before=lambda r, x: r.call("abs", x), typed=True))
-reads("ReduceL2")(reduction("sum", before=lambda r, x: r.call("square", x), after=lambda r, x: r.call("sqrt", x)))
+reads("ReduceL2")(_through_floats("sum", before=lambda r, x: r.call("square", x), after=lambda r, x: r.call("sqrt", x)))
 reads("ReduceSumSquare")(reduction("sum", before=lambda r, x: r.call("square", x), typed=True))
-reads("ReduceLogSum")(reduction("sum", after=lambda r, x: r.call("log", x)))
-reads("ReduceLogSumExp")(reduction("logsumexp"))
+reads("ReduceLogSum")(_through_floats("sum", after=lambda r, x: r.call("log", x)))
+reads("ReduceLogSumExp")(_through_floats("logsumexp"))
 reads("ArgMax")(position("argmax"))
 reads("ArgMin")(position("argmin"))
 reads("RandomUniformLike")(random_like("random_uniform_like", low=("low", 0.0), high=("high", 1.0)))

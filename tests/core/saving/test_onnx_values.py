@@ -1,0 +1,223 @@
+"""ONNX files whose values a reader may get wrong in silence, against onnx's own evaluator and ONNX Runtime."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from test_onnx import flat, run
+from test_onnx_import import drawn
+
+from labdl.saving.onnx.exporter.file import encode
+from labdl.saving.onnx.importer.module import decode
+
+node = helper.make_node
+
+
+def write(nodes, inputs, outputs, weights=(), opset=17):
+    """The bytes of a file; inputs are names with arrays of the dtypes and ranks of what they are given."""
+    described = [
+        helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in inputs.items()
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        described,
+        [helper.make_tensor_value_info(name, TensorProto.UNDEFINED, None) for name in outputs],
+        [numpy_helper.from_array(array, name) for name, array in dict(weights).items()],
+    )
+    for value in graph.output:
+        value.ClearField("type")
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], producer_name="pytorch")
+    model.ir_version = 8
+    inferred = onnx.shape_inference.infer_shapes(model)
+    types = {v.name: v.type for v in [*inferred.graph.value_info, *inferred.graph.output]}
+    for value in model.graph.output:
+        value.type.CopyFrom(types[value.name])
+    return model.SerializeToString()
+
+
+def assert_reads(nodes, inputs, outputs, weights=(), opset=17, by="runtime", **kwargs):
+    """The values and dtypes of what is read equal those of ONNX Runtime or onnx's evaluator; the model is returned."""
+    data = write(nodes, inputs, outputs, weights, opset)
+    arrays = list(inputs.values())
+    if by == "runtime":
+        expected = run(data, arrays)
+    else:
+        expected = ReferenceEvaluator(onnx.load_model_from_string(data)).run(None, inputs)
+    model = decode(data, "file.onnx", "numpy")
+    found = flat(model(*arrays))
+    assert [v.dtype for v in found] == [v.dtype for v in expected]
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, **({"rtol": 1e-5, "atol": 1e-6} | kwargs))
+    return model
+
+
+# -- parts of one weight are several weights
+
+PARTS = {
+    "Split": ([node("Split", ["w"], ["a", "b"], axis=1)], {}),
+    "Slice": (
+        [node("Slice", ["w", "0", "2", "1"], ["a"]), node("Slice", ["w", "2", "4", "1"], ["b"])],
+        {"0": np.array([0]), "1": np.array([1]), "2": np.array([2]), "4": np.array([4])},
+    ),
+    "Gather": (
+        [node("Gather", ["w", "first"], ["a"], axis=1), node("Gather", ["w", "last"], ["b"], axis=1)],
+        {"first": np.array([0, 1]), "last": np.array([2, 3])},
+    ),
+    "Concat": (
+        [node("Concat", ["w", "v"], ["a"], axis=1), node("Concat", ["v", "w"], ["b"], axis=1)],
+        {"v": drawn(3, 4, seed=5)},
+    ),
+    "Mul": (
+        [node("Mul", ["w", "two"], ["a"]), node("Mul", ["w", "three"], ["b"])],
+        {"two": np.array(2, "float32"), "three": np.array(3, "float32")},
+    ),
+}
+
+
+@pytest.mark.parametrize("equal", [False, True], ids=["different", "equal"])
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_one_weight_are_several_layers(name, equal):
+    nodes, weights = PARTS[name]
+    nodes = [
+        *nodes,
+        node("MatMul", ["x", "a"], ["p"]),
+        node("MatMul", ["x", "b"], ["q"]),
+        node("Sub", ["p", "q"], ["y"]),
+    ]
+    w = np.zeros((3, 4), "float32") if equal else drawn(3, 4)
+    model = assert_reads(nodes, {"x": drawn(2, 3, seed=1)}, ["p", "q", "y"], {"w": w, **weights})
+    assert [n.type for n in model.graph.nodes.values() if not n.shares].count("Linear") == 2
+
+
+def test_nodes_that_transpose_one_weight_are_one_layer():
+    nodes = [
+        node("Transpose", ["w"], ["a"], perm=[1, 0]),
+        node("Transpose", ["w"], ["b"], perm=[1, 0]),
+        node("MatMul", ["x", "a"], ["p"]),
+        node("MatMul", ["p", "b"], ["y"]),
+    ]
+    model = assert_reads(nodes, {"x": drawn(2, 3, seed=1)}, ["y"], {"w": drawn(3, 3)})
+    assert [v.shape for v in model.parameters()] == [(3, 3)]
+
+
+# -- omitted outputs
+
+
+def test_omitted_output_is_no_value_of_omitted_inputs():
+    nodes = [node("Dropout", ["x"], ["p", ""]), node("Clip", ["p", "", "high"], ["y"])]
+    assert_reads(nodes, {"x": np.array([-1, 0, 1], "float32")}, ["y"], {"high": np.array(1, "float32")})
+
+
+OMITTED = {
+    "LSTM": (["x", "w", "r"], ["", "y", ""], {"w": drawn(1, 8, 3), "r": drawn(1, 8, 2)}, {"hidden_size": 2}),
+    "GRU": (
+        ["x", "w", "r"],
+        ["y", ""],
+        {"w": drawn(1, 6, 3), "r": drawn(1, 6, 2)},
+        {"hidden_size": 2, "linear_before_reset": 1},
+    ),
+    "MaxPool": (["x"], ["y", ""], {}, {"kernel_shape": [2]}),
+}
+
+
+@pytest.mark.parametrize("name", OMITTED)
+def test_files_with_omitted_outputs_are_read(name):
+    inputs, outputs, weights, attributes = OMITTED[name]
+    nodes = [
+        node(name, inputs, outputs, **attributes),
+        node("Clip", ["y", "", "high"], ["z"]),  # an omitted input of another node
+    ]
+    assert_reads(nodes, {"x": drawn(4, 2, 3)}, ["z"], weights | {"high": np.array(1, "float32")})
+
+
+# -- a weight that is used twice stays one
+
+
+def test_table_of_embeddings_that_is_the_last_kernel_too_stays_one():
+    nodes = [
+        node("Gather", ["table", "tokens"], ["a"]),
+        node("Transpose", ["table"], ["kernel"], perm=[1, 0]),
+        node("MatMul", ["a", "kernel"], ["y"]),
+    ]
+    tokens = {"tokens": np.array([[0, 2, 4]])}
+    model = assert_reads(nodes, tokens, ["y"], {"table": drawn(5, 3)})
+    assert sum(v.size for v in model.parameters()) == 15
+    data = encode(model)
+    assert [v.dims for v in onnx.load_model_from_string(data).graph.initializer if np.prod(v.dims) >= 15] == [[5, 3]]
+    assert sum(v.size for v in decode(data, "again.onnx", "numpy").parameters()) == 15
+
+
+# -- dtypes
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_statistics_of_batch_normalization_are_never_learned(dtype):
+    weights = {k: (np.abs(drawn(3, seed=i)) + 0.5).astype(dtype) for i, k in enumerate("sbmv")}
+    nodes = [node("BatchNormalization", ["x", *weights], ["y"])]
+    x = drawn(2, 3, 4).astype(dtype)
+    model = assert_reads(nodes, {"x": x}, ["y"], weights, by="reference", rtol=2e-3, atol=2e-3)
+    assert sum(p.size for p in model.parameters() if p.learnable) == 6
+
+
+INTEGERS = np.array([[1, -2, 7], [4, 9, -5]])
+
+
+@pytest.mark.parametrize("kind", ["ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd", "ReduceMax"])
+@pytest.mark.parametrize("axes", [None, [1]], ids=["all", "last"])
+def test_reductions_of_integers_are_integers(kind, axes):
+    attributes = {} if axes is None else {"axes": axes}
+    assert_reads([node(kind, ["x"], ["y"], **attributes)], {"x": INTEGERS}, ["y"], opset=13, by="reference")
+
+
+def test_powers_of_integers():
+    assert_reads([node("Pow", ["x", "half"], ["y"])], {"x": np.array([4, 9, 2])}, ["y"], {"half": np.float32(0.5)})
+    assert_reads([node("Pow", ["x", "n"], ["y"])], {"x": np.array([4, 9], "int32")}, ["y"], {"n": np.array([3, 2])})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_largest_of_windows_of_integers(dtype):
+    assert_reads(
+        [node("MaxPool", ["x"], ["y"], kernel_shape=[2])], {"x": np.array([[[1, 2, 3, -1]]]).astype(dtype)}, ["y"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["ReduceMax", "ReduceMin"])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_extremes_of_nothing(kind, dtype):
+    assert_reads(
+        [node(kind, ["x"], ["y"], axes=[1])], {"x": np.zeros((2, 0, 2), dtype)}, ["y"], by="reference", opset=13
+    )
+
+
+# -- numbers that products and sums change
+
+
+@pytest.mark.parametrize("values", [(0, -np.inf), (1, 0), (-0.0, 3)], ids=repr)
+@pytest.mark.parametrize("axis", [-1, -2, 0])
+def test_one_hot_of_any_two_values(values, axis):
+    nodes = [node("OneHot", ["x", "depth", "values"], ["y"], axis=axis)]
+    given = {"x": np.array([[0, 2], [-1, 1]])}
+    model = decode(
+        write(nodes, given, ["y"], {"depth": np.array(3), "values": np.array(values, "float32")}), "f", "numpy"
+    )
+    hot = np.moveaxis((given["x"] % 3)[..., None] == np.arange(3), -1, axis)
+    expected = np.where(hot, np.float32(values[1]), np.float32(values[0]))
+    result = model(given["x"])
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))
+
+
+def test_expanding_to_an_open_size_keeps_the_sign_of_zero():
+    nodes = [node("Shape", ["z"], ["sizes"]), node("Expand", ["x", "sizes"], ["y"])]
+    data = write(nodes, {"x": np.zeros((1, 2), "float32"), "z": np.zeros((3, 2), "float32")}, ["y"])
+    model = onnx.load_model_from_string(data)
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "n"
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    x = np.array([[-0.0, 0.0]], "float32")
+    result = decode(model.SerializeToString(), "file.onnx", "numpy")(x, np.zeros((3, 2), "float32"))
+    np.testing.assert_array_equal(np.signbit(result), [[True, False]] * 3)

@@ -1,0 +1,144 @@
+"""The node cases of the `onnx` package itself: what becomes of each when LabDL reads it on a backend.
+
+`python tests/onnx/node_suite.py --backend torch` lists the counts; `--show wrong` and `--show refused` the cases.
+"""
+
+import argparse
+import importlib
+import pkgutil
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import LabDLError
+from labdl.saving.onnx.importer.module import decode
+from labdl.spec import FLOATS, dtype_name
+
+# of which the expected outputs are one possible result: they are compared by shape and dtype
+RANDOM = re.compile(r"test_(bernoulli|multinomial|random)|test_training_dropout")
+CASES = "onnx.backend.test.case.node"  # the package with a module of cases for each operator
+
+
+class Outcome(NamedTuple):
+    """``kind`` is "right", "refused" (LabDL's own error), "wrong" (other values) or "error" (any other error)."""
+
+    case: str
+    kind: str
+    reason: str = ""
+
+
+def collect(modules: Iterable[str] | None = None) -> list:
+    """The cases of these modules, such as "relu"; all of the package if None, which takes half a minute."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of NumPy, about the cases with infinities
+        package = importlib.import_module(CASES)
+        for name in [m.name for m in pkgutil.iter_modules(package.__path__)] if modules is None else modules:
+            importlib.import_module(f"{CASES}.{name}")
+    return list(package._NodeTestCases)
+
+
+def run(case, backend: str) -> Outcome:
+    """Read and compute one case on a backend, with the constants that the refusal of the case without them asks for."""
+    try:
+        model, names = _load(case, backend)
+        for given, expected in case.data_sets:
+            arrays = [_array(v) for name, v in zip(_inputs(case), given, strict=False) if name not in names]
+            if len(arrays) != len(model._inputs):
+                raise LabDLError(f"the model has {len(model._inputs)} inputs, the case {len(arrays)}")
+            fault = _compare(case, backend, model(*map(dispatch.get(backend).tensor, arrays)), expected)
+            if fault:
+                return Outcome(case.name, "wrong", fault)
+    except LabDLError as error:
+        return Outcome(case.name, "refused", f"{type(error).__name__}: {error}")
+    except Exception as error:  # the suite counts what should not be there
+        return Outcome(case.name, "error", f"{type(error).__name__}: {error}")
+    return Outcome(case.name, "right", ", ".join(names))
+
+
+def _inputs(case) -> list[str]:
+    return [value.name for value in case.model.graph.input]
+
+
+def _load(case, backend: str) -> tuple[Any, list[str]]:
+    """The model, and the inputs whose values it has as constants."""
+    data, file = case.model.SerializeToString(), f"{case.name}.onnx"
+    values = dict(zip(_inputs(case), case.data_sets[0][0], strict=False))
+    constants: dict[str, np.ndarray] = {}
+    while True:
+        try:
+            return decode(data, file, backend, constants), list(constants)
+        except LabDLError as error:
+            wanted = re.findall(r"'(\w+)': \.\.\.", str(error))
+            if not wanted or set(wanted) <= set(constants) or set(wanted) == set(values):
+                raise
+            constants |= {name: _array(values[name]) for name in wanted}
+
+
+def _array(value) -> np.ndarray:
+    if isinstance(value, list) or value is None:
+        raise LabDLError("the case has an input that is a sequence or nothing")
+    if hasattr(value, "data_type"):
+        import onnx.numpy_helper
+
+        return onnx.numpy_helper.to_array(value)
+    return np.asarray(value)
+
+
+def _compare(case, backend: str, results, expected) -> str:
+    results = list(results) if isinstance(results, list | tuple) else [results]
+    if len(results) != len(expected):
+        return f"{len(results)} outputs for {len(expected)}"
+    for at, (result, value) in enumerate(zip(results, expected, strict=True)):
+        ours, theirs = dispatch.get(backend).to_numpy(result), _array(value)
+        kinds = dispatch.spec_of(result).dtype, dtype_name(theirs.dtype)
+        if ours.shape != theirs.shape or kinds[0] != kinds[1]:
+            return f"output {at} is {kinds[0]} {ours.shape} for {kinds[1]} {theirs.shape}"
+        if RANDOM.match(case.name):
+            continue
+        if theirs.dtype.kind in "OUSb":
+            same = bool((ours.astype(object) == theirs.astype(object)).all())
+        else:
+            kind = "complex128" if theirs.dtype.kind == "c" else "float64" if kinds[1] in FLOATS else theirs.dtype
+            # two steps of half precision are more than the package's tolerance
+            rtol = max(case.rtol, {"float16": 2**-9, "bfloat16": 2**-6}.get(kinds[1], 0.0))
+            same = np.allclose(ours.astype(kind), theirs.astype(kind), rtol, case.atol, equal_nan=True)
+        if not same:
+            return f"output {at} is {ours.ravel()[:4]} for {theirs.ravel()[:4]}"
+    return ""
+
+
+def outcomes(backend: str, cases: Iterable) -> Iterator[Outcome]:
+    for case in cases:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of frameworks, about infinities
+            yield run(case, backend)
+
+
+def show_reason(outcome: Outcome) -> str:
+    """A reason without the names of files, nodes and values, for counts."""
+    text = outcome.reason.replace(f"{outcome.case}.onnx", "FILE")
+    return re.sub(r"'[^']*'|\d+", "…", text)[:110]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--backend", default="torch")
+    parser.add_argument("--show", nargs="*", default=[], help="kinds whose cases are listed")
+    parser.add_argument("--match", default="", help="a regular expression of cases")
+    options = parser.parse_args()
+    importlib.import_module("labdl").use(options.backend)
+    chosen = [c for c in collect() if re.search(options.match, c.name)]
+    found = list(outcomes(options.backend, chosen))
+    for outcome in found:
+        if outcome.kind in options.show:
+            print(f"{outcome.kind} {outcome.case}: {outcome.reason:.300}")
+    print(Counter(outcome.kind for outcome in found))
+
+
+if __name__ == "__main__":
+    main()
