@@ -6,13 +6,23 @@ from importlib import import_module
 
 from labdl.errors import suggest_name
 from labdl.models import text, vision, zoo
+from labdl.models.pretrained import from_pretrained, save_pretrained
 from labdl.models.public import load_public, public_state_dict
 from labdl.models.zoo import create, list_models
 
 for _found in pkgutil.walk_packages(__path__, "labdl.models."):  # each file registers its models
     import_module(_found.name)
 
-__all__ = ["create", "list_models", "load_public", "public_state_dict", "text", "vision"]
+__all__ = [
+    "create",
+    "from_pretrained",
+    "list_models",
+    "load_public",
+    "public_state_dict",
+    "save_pretrained",
+    "text",
+    "vision",
+]
 
 
 def __dir__() -> list[str]:

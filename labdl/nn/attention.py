@@ -47,8 +47,9 @@ class MultiHeadAttention(Module):
     Each head has ``key_size`` features of query and key and ``value_size`` of value: features / heads by default.
     Fewer ``key_heads`` than heads share keys and values (grouped-query attention, Ainslie et al., 2023). ``rotary`` applies
     rotary position embeddings to query and key (Su et al., 2021); in self-attention ``positions`` (N, steps) replace 0, 1,
-    2 ... In training, dropout of ``rate`` is applied to the attention weights. ``bias``, which layers may share, is added to
-    the scores beside any mask, such as that of RelativePositionBias.
+    2 ...; ``rotary_scaling`` is the ``scaling`` of `ops.rotary_embedding`. In training, dropout of ``rate`` is applied to the
+    attention weights. ``bias``, which layers may share, is added to the scores beside any mask, such as that of
+    RelativePositionBias.
     Semantics: torch.nn.MultiheadAttention with batch first, whose boolean masks are true where attention is forbidden.
     """
 
@@ -71,6 +72,7 @@ class MultiHeadAttention(Module):
     scale: Positive | None = None
     window: Count | None = None
     query_init: Initializer | None = None
+    rotary_scaling: tuple[Positive, Positive, Positive, Positive] | None = None
 
     def setup(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         features = x.shape[-1] if x.ndim == 3 else None
@@ -97,6 +99,11 @@ class MultiHeadAttention(Module):
         part = self.rotary_size
         if not self.rotary and (part is not None or self.rotary_interleaved):
             raise ValueError("MultiHeadAttention has rotary_size and rotary_interleaved for rotary=True only")
+        if self.rotary_scaling is not None and not (self.rotary and self.rotary_scaling[1] < self.rotary_scaling[2]):
+            raise ValueError(
+                "MultiHeadAttention: rotary_scaling=(factor, low, high, length) is for rotary=True, with low below high, "
+                f"received {self.rotary_scaling}"
+            )
         if self.rotary and part is None and size % 2:
             raise ValueError(f"MultiHeadAttention: rotary=True wants an even key_size, received {size}")
         if part is not None and (part % 2 or part > size):
@@ -146,7 +153,12 @@ class MultiHeadAttention(Module):
         if positions is not None and len(positions.shape) == 2:
             positions = ops.expand_dims(positions, 1)
         return ops.rotary_embedding(
-            x, positions, base=self.rotary_base, interleaved=self.rotary_interleaved, size=self.rotary_size
+            x,
+            positions,
+            base=self.rotary_base,
+            interleaved=self.rotary_interleaved,
+            size=self.rotary_size,
+            scaling=self.rotary_scaling,
         )
 
 

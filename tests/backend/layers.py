@@ -120,6 +120,11 @@ VARIANTS = {
         {"heads": 1, "causal": True, "window": 2, "rotary": True, "rotary_size": 2, "rotary_interleaved": True},
         floats(2, 5, 4),
     ),
+    "rotary for long texts": (
+        "MultiHeadAttention",
+        {"heads": 1, "rotary": True, "rotary_base": 100.0, "rotary_scaling": (4.0, 1.0, 4.0, 16.0)},
+        floats(2, 5, 4),
+    ),
     "local both ways": ("MultiHeadAttention", {"heads": 2, "window": 2}, floats(2, 5, 4)),
     "part turned": ("RotaryEmbedding", {"size": 2}, floats(2, 3, 5)),
     "own positions": ("PositionEmbedding", {"size": 4, "offset": 2}, floats(2, 3, 4), ints(2, 3, low=-2, high=4)),

@@ -7,8 +7,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from labdl import nn, ops
 from labdl.interop import public_weights
+from labdl.interop.weights.mapping import convert
 from labdl.models import zoo
 from labdl.spec import Spec
 
@@ -20,7 +23,8 @@ class Bart(nn.Module):
     """Encoder and decoder: source (N, keys) and target (N, steps) as tokens to logits of the next token (N, steps, vocabulary).
 
     Both embeddings and the output matrix are one table. ``norm_first`` normalizes before each block, and at the end of each
-    stack, as mBART does; ``scale_embedding`` multiplies embeddings by the root of ``features``. Masks (N, keys) and (N, steps)
+    stack, as mBART does; ``scale_embedding`` multiplies embeddings by the root of ``features``; ``logits_bias`` adds a
+    constant, which is not trained, to each logit. Masks (N, keys) and (N, steps)
     are 1, or true, for tokens and 0 for padding.
     """
 
@@ -37,6 +41,7 @@ class Bart(nn.Module):
         scale_embedding: bool = False,
         rate: float = 0.1,
         epsilon: float = 1e-5,
+        logits_bias: bool = False,
     ):
         self.norm_first = norm_first
         self.scale = math.sqrt(features) if scale_embedding else 1.0
@@ -59,6 +64,7 @@ class Bart(nn.Module):
         self.target_norm = nn.LayerNorm(epsilon=epsilon)
         self.decoder = nn.TransformerDecoder(heads, feed_forward, **settings)
         self.dropout = nn.Dropout(rate)
+        self.logits_bias = nn.Buffer((vocabulary,), "zeros") if logits_bias else None
 
     def encode(self, source, source_mask=None):
         """The encoder's output, which the decoder attends to: tokens (N, keys) to (N, keys, features)."""
@@ -66,16 +72,20 @@ class Bart(nn.Module):
         return self.encoder(self.dropout(embedded), key_mask=source_mask)
 
     def forward(self, source, target, source_mask=None, target_mask=None):
-        context = self.encode(source, source_mask)
+        return self.decode(target, self.encode(source, source_mask), source_mask, target_mask)
+
+    def decode(self, target, context, source_mask=None, target_mask=None):
+        """Logits of the next tokens, with the encoder's output (N, keys, features): (N, steps) to (N, steps, vocabulary)."""
         embedded = self.target_norm(self.target_positions(self.words(target) * self.scale))
         hidden = self.decoder(self.dropout(embedded), context, key_mask=target_mask, context_key_mask=source_mask)
         table: Any = self.words
-        return ops.matmul(hidden, ops.matrix_transpose(table.embeddings))
+        logits = ops.matmul(hidden, ops.matrix_transpose(table.embeddings))
+        return logits if self.logits_bias is None else logits + self.logits_bias
 
     @property
     def public_names(self) -> public_weights.PublicNames:
         """Hugging Face's names."""
-        return public_names(self.norm_first)
+        return public_names(self.norm_first, "logits_bias" in self._parameters)
 
 
 def _attention(public: str, ours: str) -> Iterable[public_weights.WeightMapping]:
@@ -117,16 +127,18 @@ def _stack(stack: str, positions: str, norm: str, final_norm: bool) -> list[publ
     ]
 
 
-def public_names(norm_first: bool) -> public_weights.PublicNames:
+def public_names(norm_first: bool, logits_bias: bool = False) -> public_weights.PublicNames:
     """Hugging Face's names of an mBART, or of a BART; the three tied tables have one name here."""
     table = "model.shared.weight"
+    bias = convert("logits_bias:0", "final_logits_bias", lambda a: a[np.newaxis], lambda a: a[0])
     return public_weights.PublicNames(
         (
             public_weights.Group(public_weights.embedding("model.shared", "words"), needed=True),
             *_stack("encoder", "source_positions", "source_norm", norm_first),
             *_stack("decoder", "target_positions", "target_norm", norm_first),
+            *([public_weights.Group([bias])] if logits_bias else []),
         ),
-        ignored="final_logits_bias",  # zeros
+        ignored=None if logits_bias else "final_logits_bias",  # zeros in published files
         copies=dict.fromkeys(
             ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"), table
         ),

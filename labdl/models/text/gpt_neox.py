@@ -123,7 +123,7 @@ def neox_names(heads: int) -> public_weights.PublicNames:
             public_weights.Group(
                 public_weights.embedding("gpt_neox.embed_in", "words"),
                 public_weights.norm("gpt_neox.final_layer_norm", "norm"),
-                public_weights.linear("lm_head", "head", use_bias=False),
+                public_weights.linear("embed_out", "head", use_bias=False),
                 needed=True,
             ),
             public_weights.Group(
@@ -137,7 +137,7 @@ def neox_names(heads: int) -> public_weights.PublicNames:
             ),
         ),
         ignored=r".*\.attention\.(masked_bias|bias|rotary_emb\.inv_freq)",  # the causal mask and the angles
-        spelling=lambda name: "lm_head.weight" if name == "embed_out.weight" else name,
+        spelling=lambda name: "embed_out.weight" if name == "lm_head.weight" else name,
     )
 
 

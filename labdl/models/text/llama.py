@@ -45,7 +45,8 @@ class Llama(nn.Module):
     """A causal language model: tokens (N, steps) to logits of the next token (N, steps, vocabulary).
 
     ``key_heads`` heads of keys and values are shared by ``heads`` of queries, each of ``features / heads`` features or of
-    ``head_size``. ``query_bias`` gives biases to query, key and value, as Qwen has them. With ``tied`` the output matrix is
+    ``head_size``. ``query_bias`` gives biases to query, key and value, as Qwen has them; ``rotary_scaling`` is the
+    ``scaling`` of `ops.rotary_embedding`, which Llama 3.1 has. With ``tied`` the output matrix is
     the table of word embeddings. ``mask`` (N, steps) is 1, or true, for tokens and 0 for padding.
     """
 
@@ -62,6 +63,7 @@ class Llama(nn.Module):
         head_size: int | None = None,
         feed_forward: int = 11008,
         rotary_base: float = 10000.0,
+        rotary_scaling: tuple[float, float, float, float] | None = None,
         epsilon: float = 1e-5,
         query_bias: bool = False,
         tied: bool = False,
@@ -79,6 +81,7 @@ class Llama(nn.Module):
                 value_size=head_size,
                 rotary=True,
                 rotary_base=rotary_base,
+                rotary_scaling=rotary_scaling,
                 kernel_init="normal",
             )
             self.blocks.append(LlamaBlock(attention, GatedFeedForward(features, feed_forward), epsilon))

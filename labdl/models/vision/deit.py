@@ -25,8 +25,7 @@ class DeiT(nn.Module):
     With ``distilled`` a distillation token stands after the class token, each has a head, and the logits are the mean of both;
     with ``separate_heads`` they are a pair in training, the class token's first, for a loss against the labels and one
     against a teacher. Each patch has a learned position, so images have the one size that is given, square or (height, width).
-    Layer normalization has epsilon 1e-6. With ``classes=None`` it gives the features of the tokens, the mean of both if
-    distilled.
+    With ``classes=None`` it gives the features of the tokens, the mean of both if distilled.
     """
 
     public_names: ClassVar[public_weights.PublicNames]  # timm's
@@ -44,6 +43,7 @@ class DeiT(nn.Module):
         distilled: bool = False,
         separate_heads: bool = False,
         rate: float = 0.0,
+        epsilon: float = 1e-6,
     ):
         if separate_heads and not distilled:
             raise ValueError("DeiT: separate_heads are those of a distilled model: give distilled=True")
@@ -61,7 +61,7 @@ class DeiT(nn.Module):
             "gelu",
             norm_first=True,
             rate=rate,
-            epsilon=1e-6,
+            epsilon=epsilon,
             attention_rate=0.0,
             kernel_init=_INIT,
             layers=layers,

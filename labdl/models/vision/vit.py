@@ -22,7 +22,7 @@ class VisionTransformer(nn.Module):
     """A transformer encoder over patches and a class token: images (N, C, H, W) to logits (N, classes).
 
     Each patch has a learned position, so images have the one size that is given, square or (height, width). With
-    ``classes=None`` it gives the features of the class token. Layer normalization has epsilon 1e-6.
+    ``classes=None`` it gives the features of the class token.
     """
 
     public_names: ClassVar[public_weights.PublicNames]
@@ -39,6 +39,7 @@ class VisionTransformer(nn.Module):
         classes: int | None = 1000,
         rate: float = 0.0,
         attention_rate: float = 0.0,
+        epsilon: float = 1e-6,
     ):
         self.image_size = (image_size, image_size) if isinstance(image_size, int) else tuple(image_size)
         self.patches = nn.PatchEmbedding(features, patch_size, kernel_init="lecun_normal")
@@ -51,7 +52,7 @@ class VisionTransformer(nn.Module):
             "gelu",
             norm_first=True,
             rate=rate,
-            epsilon=1e-6,
+            epsilon=epsilon,
             attention_rate=attention_rate,
             layers=layers,
             final_norm=True,

@@ -72,23 +72,30 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     case(floats(2, 3, 4), ints(2, 3), interleaved=True),
     case(floats(2, 3, 5), size=2),
     case(floats(2, 3, 6), ints(2, 3), size=4, interleaved=True),
+    case(floats(2, 3, 8), base=100.0, scaling=(4.0, 1.0, 4.0, 16.0)),
     composite=True,
 )
-def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size=None):
+def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size=None, scaling=None):
     """Features of x (..., steps, d) rotated in pairs by angles proportional to the position (Su et al., 2021).
 
     Pair i rotates by position * base ** (-2i / d): features i and i + d / 2, or with ``interleaved`` 2i and 2i + 1.
     ``positions`` broadcasts to (..., steps) and counts from 0 when left out. Only the first ``size`` features are rotated,
     and d is that size, if it is given (GPT-J, GPT-NeoX).
+
+    ``scaling`` = (factor, low, high, length) makes a model of ``length`` steps read longer texts (Llama 3.1): pairs of more
+    than ``high`` turns within ``length`` stay, those of fewer than ``low`` turn ``factor`` times slower, others between.
     """
     shape, dtype = sizes_of(x), spec_of(x).dtype
     if size is not None and size < shape[-1]:
         part, rest = x[(..., slice(0, size))], x[(..., slice(size, None))]
-        return concat([rotary_embedding(part, positions, base=base, interleaved=interleaved), rest], axis=-1)
+        turned = rotary_embedding(part, positions, base=base, interleaved=interleaved, scaling=scaling)
+        return concat([turned, rest], axis=-1)
     size = shape[-1]
     places, half = np.arange(size), max(size // 2, 1)
     pair = places // 2 if interleaved else places % half
     rates = float(base) ** (-2 * pair / size)
+    if scaling is not None:
+        rates = _slow_down(rates, *scaling)
     signs = np.where(places % 2 if interleaved else places >= half, 1.0, -1.0)
     if positions is None and shape[-2] is not None:
         angles = np.arange(shape[-2])[:, None] * rates
@@ -103,3 +110,10 @@ def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size
         take(x, tensor_like(x, places ^ 1, "int64"), axis=len(shape) - 1) if interleaved else roll(x, half, axis=-1)
     )
     return add(multiply(x, cosines), multiply(others, sines))
+
+
+def _slow_down(rates: np.ndarray, factor: float, low: float, high: float, length: float) -> np.ndarray:
+    """The rates of rotation of Llama 3.1 for texts longer than ``length`` steps."""
+    turns = rates * length / (2 * math.pi)
+    kept = np.clip((turns - low) / (high - low), 0.0, 1.0)  # 1 for fast pairs, 0 for slow ones
+    return kept * rates + (1 - kept) * rates / factor

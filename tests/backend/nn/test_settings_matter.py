@@ -60,6 +60,10 @@ BASES = {
     ("Concat", "axis"): ({"axis": 1}, (floats(2, 2), floats(2, 2))),
     ("RNN", "rate"): ({"hidden_size": 3, "layers": 2}, (floats(2, 3, 4),)),
     ("MultiHeadAttention", "rotary_base"): ({"heads": 1, "rotary": True}, None),
+    ("MultiHeadAttention", "rotary_scaling"): (
+        {"heads": 1, "rotary": True, "rotary_base": 100.0, "rotary_scaling": (4.0, 1.0, 4.0, 16.0)},
+        None,
+    ),
     ("MultiHeadAttention", "rotary_interleaved"): ({"heads": 1, "rotary": True}, None),
     ("PatchEmbedding", "data_format"): ({"patch_size": 2}, (SQUARE,)),
     ("PoissonNLLLoss", "epsilon"): ({"log_input": False}, (floats(4, low=1e-9, high=1e-8), floats(4, low=0, high=3))),

@@ -1,0 +1,1 @@
+"""One file for each family: the table of its config keys and its architectures. `labdl.models` imports every file here."""
