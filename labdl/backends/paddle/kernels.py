@@ -3,7 +3,8 @@
 The names of ``paddle._C_ops`` are not public. A kernel is here for one of three reasons, which `tests/bench/paddle_kernels.py`
 measures (processor time of a call on 4 elements, PaddlePaddle 3.3.1, one thread):
 
-- no public function takes the same arguments: updates of optimizers, pooling, `relu_grad`, `nll_loss`, `slice`, `split` ...;
+- no public function takes the same arguments: updates of optimizers, pooling, `relu_grad`, `nll_loss`, `slice`, `split` ...,
+  or returns as much: `batch_norm` with its statistics;
   `paddle.gammaincc` reads its arguments back from the device to check them;
 - a call of the public function takes at least 0.5 µs longer, on 2 to 5 µs: reshape 2.9, where 6.0, clip 5.2, softmax 3.4,
   equal 3.0, concat 2.7, remainder 2.2, unsqueeze 2.1, divide 1.7, add 1.6, expand 1.2, stack 1.2, gather 1.1 µs;
@@ -25,6 +26,7 @@ from paddle._C_ops import (
     assign,
     assign_out_,
     atan2,
+    batch_norm,
     bincount,
     cast,
     clip,
@@ -118,6 +120,7 @@ __all__ = [
     "assign",
     "assign_out_",
     "atan2",
+    "batch_norm",
     "bincount",
     "cast",
     "clip",

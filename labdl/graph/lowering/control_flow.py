@@ -9,8 +9,8 @@ from typing import Any
 from labdl.errors import ModelError
 from labdl.graph.lowering.program import Block, Call, operands
 from labdl.graph.lowering.tape import Tape
-from labdl.ops.control_flow.interpretation import recording
 from labdl.ops.control_flow.structure import check_equal, leaves, map_leaves
+from labdl.ops.operator.readable import recording
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from labdl import dispatch
-from labdl.ops.control_flow.interpretation import find_interpreter, only_shapes
+from labdl.ops.control_flow.interpretation import find_interpreter
 from labdl.ops.control_flow.structure import check_equal, either, owner_of, to_tensors
+from labdl.ops.operator.readable import only_shapes
 from labdl.spec import show
 
 __all__ = ["cond"]

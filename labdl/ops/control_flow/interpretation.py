@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any, Protocol
 
 from labdl.ops.control_flow.structure import leaves, map_leaves, pick
+from labdl.ops.operator.readable import only_shapes, recording
 
 
 class Interpreter(Protocol):
@@ -28,22 +28,6 @@ class Interpreter(Protocol):
         ``cond`` counts the iterations itself; compilers that need their largest number get it.
         """
         ...
-
-
-recording: ContextVar[Interpreter | None] = ContextVar("recording", default=None)  # of the recording being made
-
-
-def only_shapes(owner) -> bool:
-    """Whether the tensors of ``owner`` have no values that a condition could read: shape inference and its relatives."""
-    return getattr(owner, "only_shapes", False)
-
-
-def values_are_at_hand(owner) -> bool:
-    """Whether reading values of the tensors of ``owner`` waits for no device, and no program is being recorded."""
-    if only_shapes(owner) or hasattr(owner, "refuse_control_flow") or recording.get() is not None:
-        return False
-    own = getattr(owner, "control_flow", None)
-    return (own is None or not own.values_are_unknown()) and owner.current_device() == "cpu"
 
 
 def find_interpreter(owner, name: str) -> Interpreter | None:

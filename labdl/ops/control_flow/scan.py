@@ -11,7 +11,7 @@ from labdl import dispatch
 from labdl.ops.array.indexing import getitem
 from labdl.ops.array.shape import broadcast_to, concat, expand_dims, flip, reshape, stack, take, unstack
 from labdl.ops.control_flow.cond import check_callable
-from labdl.ops.control_flow.interpretation import find_interpreter, only_shapes, run_loop
+from labdl.ops.control_flow.interpretation import find_interpreter, run_loop
 from labdl.ops.control_flow.sequences import Sequences
 from labdl.ops.control_flow.structure import (
     check_equal,
@@ -25,6 +25,7 @@ from labdl.ops.control_flow.structure import (
 )
 from labdl.ops.math.arithmetic import add
 from labdl.ops.math.comparison import less_equal
+from labdl.ops.operator.readable import only_shapes
 from labdl.spec import Spec
 
 __all__ = ["scan"]

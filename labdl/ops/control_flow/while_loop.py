@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from labdl.ops.control_flow.cond import check_boolean, check_callable
-from labdl.ops.control_flow.interpretation import find_interpreter, only_shapes, run_loop
+from labdl.ops.control_flow.interpretation import find_interpreter, run_loop
 from labdl.ops.control_flow.structure import check_equal, either, map_leaves, owner_of, to_tensors
 from labdl.ops.math.comparison import less, logical_and
+from labdl.ops.operator.readable import only_shapes
 
 __all__ = ["while_loop"]
 

@@ -17,6 +17,7 @@ from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import log_softmax, relu, softplus
 from labdl.ops.operator import Choice, case, floats, ints, operator
+from labdl.ops.operator.value_checks import refuse_outside
 
 _CLASSES = (
     case(floats(4, 3), ints(4, high=3)),
@@ -186,6 +187,16 @@ def squared_hinge_loss(prediction, target, *, reduction="mean"):
     return _reduce(multiply(hinge, hinge), reduction)
 
 
+def _check_margin_classes(prediction, target, **options):
+    refuse_outside("multi_margin_loss wants class numbers", target, 0, prediction.shape[-1] - 1)
+
+
+def _check_margin_lists(prediction, target, **options):
+    refuse_outside(
+        "multilabel_margin_loss wants class numbers, or -1 at the end,", target, -1, prediction.shape[-1] - 1
+    )
+
+
 @operator(
     rules.class_numbers,
     case(floats(4, 3), ints(4, high=3)),
@@ -194,6 +205,7 @@ def squared_hinge_loss(prediction, target, *, reduction="mean"):
     composite=True,
     precision="float32",
     options={"p": Choice(1, 2)},
+    check_values=_check_margin_classes,
 )
 def multi_margin_loss(prediction, target, *, p=1, margin=1.0, weight=None, reduction="mean"):
     """The hinge of every wrong class against the right one: the mean of max(0, margin - x[target] + x[i]) ** p.
@@ -214,6 +226,7 @@ def multi_margin_loss(prediction, target, *, p=1, margin=1.0, weight=None, reduc
     case(floats(3, 4), ints(3, 4, low=-1, high=4)),
     case(floats(3, 4), ints(3, 4, low=-1, high=4), reduction="none"),
     composite=True,
+    check_values=_check_margin_lists,
     precision="float32",
 )
 def multilabel_margin_loss(prediction, target, *, reduction="mean"):

@@ -11,7 +11,7 @@ from labdl.ops.math.arithmetic import pow as power
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import sigmoid
 from labdl.ops.neural.boxes import _boxes, _ciou, _diou, _giou
-from labdl.ops.operator import case, floats, operator
+from labdl.ops.operator import Number, case, floats, operator
 from labdl.ops.precision.float32 import _narrow, _wide
 
 _BOXES = (
@@ -37,6 +37,7 @@ def _wrong(logits, target, gamma):
     case(floats(4, 3), floats(4, 3, low=0, high=1), alpha=-1, gamma=1.5, reduction="sum"),
     case(floats(3), floats(3, low=0, high=1), alpha=0.5, gamma=0, reduction="none"),
     composite=True,
+    options={"alpha": Number(high=1), "gamma": Number(0)},
     precision="float32",
 )
 def focal_loss(logits, target, *, alpha=0.25, gamma=2.0, reduction="mean"):

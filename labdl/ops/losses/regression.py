@@ -12,7 +12,7 @@ from labdl.ops.math.comparison import equal, greater, logical_and, where
 from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import softplus
-from labdl.ops.operator import Choice, case, floats, operator
+from labdl.ops.operator import Choice, Number, case, floats, operator
 from labdl.ops.precision.float32 import _narrow, _wide
 
 _PAIR = (
@@ -57,6 +57,7 @@ def huber_loss(prediction, target, delta=1.0, *, reduction="mean"):
     case(floats(3), floats(3), 0.0),
     composite=True,
     precision="float32",
+    options={"beta": Number(0)},
 )
 def smooth_l1_loss(prediction, target, beta=1.0, *, reduction="mean"):
     """Quadratic for differences below ``beta``, with slope 1 beyond: `huber_loss` divided by beta (Girshick, 2015)."""

@@ -5,6 +5,8 @@ other. They take logits, and log-probabilities alike: log_softmax changes nothin
 ``reduction`` is "mean", "sum" or "none".
 """
 
+import numpy as np
+
 from labdl.ops import rules
 from labdl.ops.array.shape import (
     astype,
@@ -26,6 +28,7 @@ from labdl.ops.math.reduction import cumulative_sum, logsumexp
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import log_softmax
 from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator.value_checks import refuse_outside, values_of
 from labdl.ops.precision.float32 import _narrow, _wide
 
 # log-probability of impossible alignments: finite, because the difference of two infinities is NaN, also in gradients
@@ -58,6 +61,21 @@ def _safe_targets(targets, lengths, blank):
     return where(less(_places(targets), _at(lengths)), targets, blank)
 
 
+def _check_sequences(name, steps_axis, fewest):
+    """The check of the labels of sequences and of their lengths; what is beyond a length is padding."""
+
+    def check_values(logits, targets, input_lengths, target_lengths, blank=0, **options):
+        classes = logits.shape[-1]
+        refuse_outside(f"{name} wants input_lengths", input_lengths, fewest, logits.shape[steps_axis])
+        refuse_outside(f"{name} wants target_lengths", target_lengths, 0, targets.shape[1])
+        if blank >= classes:
+            raise ValueError(f"{name} wants blank below the number of classes, {classes}, received {blank}")
+        labels, lengths = values_of(targets), values_of(target_lengths)
+        refuse_outside(f"{name} wants labels", labels[np.arange(labels.shape[1]) < lengths[:, None]], 0, classes - 1)
+
+    return check_values
+
+
 @operator(
     rules.ctc_loss,
     case(floats(5, 2, 4), ints(2, 2, low=1, high=4), ints(2, low=5, high=6), ints(2, low=1, high=3)),
@@ -71,6 +89,7 @@ def _safe_targets(targets, lengths, blank):
         zero_infinity=True,
     ),
     composite=True,
+    check_values=_check_sequences("ctc_loss", 0, 0),
     precision="float32",
 )
 def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", zero_infinity=False):
@@ -125,6 +144,7 @@ def _skew(grid, width, steps):
     case(floats(3, 4, 3, 3), ints(3, 2, high=2), ints(3, low=2, high=5), ints(3, high=3), blank=2, reduction="none"),
     case(floats(2, 1, 1, 3), ints(2, 0), ints(2, low=1, high=2), ints(2, high=1), reduction="sum"),
     composite=True,
+    check_values=_check_sequences("rnnt_loss", 1, 1),
     precision="float32",
 )
 def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean"):

@@ -23,7 +23,7 @@ from labdl.ops.array.shape import (
     triu,
     zeros_like,
 )
-from labdl.ops.control_flow.interpretation import find_interpreter, only_shapes
+from labdl.ops.control_flow.interpretation import find_interpreter
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import add, ceil, clip, divide, exp2, less, log2, multiply, subtract
 from labdl.ops.math.comparison import equal, greater, greater_equal, logical_and, where
@@ -46,6 +46,7 @@ from labdl.ops.math.reduction import max as largest
 from labdl.ops.neural.linear import tensor_like
 from labdl.ops.neural.windows import sizes_of
 from labdl.ops.operator import Choice, case, floats, operator
+from labdl.ops.operator.readable import only_shapes
 from labdl.spec import COMPLEX
 
 _NO_FACTORS = "no factorizations of matrices"

@@ -101,7 +101,9 @@ def prelu(x, slope, *, axis=1):
     return where(greater(x, 0), x, multiply(x, slope))
 
 
-@operator(None, case(floats(2, 3)), case(floats(2, 3), lower=0.2, upper=0.4), random=True)
+@operator(
+    rules.rrelu, case(floats(2, 3)), case(floats(2, 3), lower=0.2, upper=0.4), random=True, composite=True, checked=True
+)
 def rrelu(x, lower=1 / 8, upper=1 / 3, *, training=False):
     """x where positive, else x times a slope: in training a random one from ``lower`` to ``upper``, else their mean.
 
@@ -165,7 +167,7 @@ def hardswish(x, /):
     return multiply(x, hardsigmoid(x))
 
 
-@operator(None, *_ANY, case(floats(2, 3), 1.0))
+@operator(None, *_ANY, case(floats(2, 3), 1.0), options={"threshold": Number(0)})
 def softshrink(x, threshold=0.5):
     """x shrunk toward 0 by ``threshold``; 0 within it."""
     return subtract(x, clip(x, -threshold, threshold))

@@ -16,7 +16,12 @@ from labdl.ops.math.reduction import argmax, cumulative_sum, sum
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.neural.activation import log_softmax
 from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator.value_checks import refuse_outside
 from labdl.ops.precision.float32 import _narrow, _wide
+
+
+def _check_lengths(logits, lengths=None, **options):
+    refuse_outside("ctc_greedy_decode wants lengths", lengths, 0, logits.shape[0])
 
 
 @operator(
@@ -26,6 +31,7 @@ from labdl.ops.precision.float32 import _narrow, _wide
     differentiable=False,
     composite=True,
     checked=True,
+    check_values=_check_lengths,
     precision="float32",
 )
 def ctc_greedy_decode(logits, lengths=None, blank=0):

@@ -9,6 +9,16 @@ from labdl.ops.math.trigonometry import tanh
 from labdl.ops.neural.activation import relu, sigmoid
 from labdl.ops.neural.linear import linear
 from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator.value_checks import refuse_outside
+
+
+def _lengths_of(name):
+    """The check of the lengths of sequences: 0 is an empty one."""
+
+    def check_values(x, lengths=None, **_):
+        refuse_outside(f"{name} wants lengths", lengths, 0, x.shape[1])
+
+    return check_values
 
 
 def _unroll(step, inputs, states, size, lengths, reverse):
@@ -43,6 +53,7 @@ def _lstm_step(projected, hidden, cell, recurrent_kernel):
     case(floats(3, 4, 2), floats(2, 8), floats(2, 8), floats(8), lengths=ints(3, low=1, high=5), reverse=True),
     composite=True,
     checked=True,
+    check_values=_lengths_of("lstm"),
     cost=costs.recurrence,
     precision="half",
 )
@@ -92,6 +103,7 @@ def _gru_step(projected, hidden, recurrent_kernel, recurrent_bias):
     ),
     composite=True,
     checked=True,
+    check_values=_lengths_of("gru"),
     cost=costs.recurrence,
     precision="half",
 )
@@ -132,6 +144,7 @@ _ACTIVATIONS = {"tanh": tanh, "relu": relu}
     case(floats(3, 4, 2), floats(2, 2), floats(2, 2), floats(2), lengths=ints(3, low=1, high=5)),
     composite=True,
     checked=True,
+    check_values=_lengths_of("rnn"),
     cost=costs.recurrence,
     precision="half",
 )

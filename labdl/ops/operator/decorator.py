@@ -44,6 +44,7 @@ def operator(
     random: bool = False,
     checked: bool | None = None,
     options: Mapping[str, Domain] | None = None,
+    check_values: Callable | None = None,
     compare: Callable | None = None,
     cost: Callable | int | None = 1,
     precision: Precision | None = None,
@@ -63,6 +64,8 @@ def operator(
         checked: the rule accepts a call before a framework computes it, once for the same shapes and options. By default
             for operators with ``options``, and for families of rules (`CHECKED`).
         options: the values of options that mean something of their own in this operator (see `labdl.ops.operator.options`).
+        check_values: called with the arguments where Python reads values of tensors without waiting, which is on CPUs and
+            not in programs; it raises ValueError for values that kernels would take for others (see `value_checks`).
         compare: maps the results (a list of NumPy arrays) and the positional arguments to values that are equal for
             all correct answers, where signs or an order are unspecified.
         cost: floating-point operations for an element of the result, None for a view, which uses no memory, or a
@@ -89,6 +92,7 @@ def operator(
             random=random,
             checked=bool(options) or _family(rule) in CHECKED if checked is None else checked,
             own_options=options or {},
+            check_values=check_values,
             compare=compare,
             cost=cost,
             precision=precision,

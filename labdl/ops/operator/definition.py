@@ -39,6 +39,7 @@ class Operator:
     random: bool = False
     checked: bool = False
     own_options: Mapping[str, Domain] = field(default_factory=dict)
+    check_values: Callable | None = None
     compare: Callable | None = None
     cost: Callable | int | None = 1
     precision: Precision | None = None

@@ -11,6 +11,7 @@ from labdl.ops import channels_last
 from labdl.ops.infix import neutral
 from labdl.ops.operator.checks import with_one_backend, with_rule
 from labdl.ops.operator.definition import OPERATORS, Operator
+from labdl.ops.operator.value_checks import with_value_check
 from labdl.ops.precision import mixed
 from labdl.ops.random import portable
 from labdl.spec import REALS
@@ -37,6 +38,8 @@ def native_implementation(backend, entry: Operator) -> Callable:
     if (own := entry.own_implementation(backend)) is not None:
         return own
     found = _unchecked_implementation(backend, entry)
+    if entry.check_values is not None:
+        found = with_value_check(found, backend, entry)
     if entry.name in backend.strict:
         return found
     return (with_rule if entry.checked else with_one_backend)(found, backend, entry)

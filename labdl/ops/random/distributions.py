@@ -21,7 +21,6 @@ from labdl.ops.array.shape import (
     zeros_like,
 )
 from labdl.ops.array.sorting import searchsorted, topk
-from labdl.ops.control_flow.interpretation import values_are_at_hand
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import clip, exp, floor, log, maximum, minimum, multiply, pow, sqrt
 from labdl.ops.math.comparison import greater, greater_equal, less, less_equal, logical_and, logical_or, where
@@ -30,6 +29,7 @@ from labdl.ops.math.special import lgamma
 from labdl.ops.neural.gradient import stop_gradient
 from labdl.ops.neural.linear import tensor_like
 from labdl.ops.operator import Number, case, floats, operator
+from labdl.ops.operator.readable import values_are_at_hand
 from labdl.ops.random.like import random_normal_like, random_uniform_like
 
 _SMALL = 10.0  # rates up to which the distribution function of Poisson's distribution is tabulated

@@ -8,7 +8,7 @@ from labdl.ops.random.state import generator
 
 
 @operator(
-    rules.elementwise,
+    rules.random_uniform_like,
     case(floats(3, 4)),
     case(floats(3, 4), low=-1.0, high=2.0),
     differentiable=False,

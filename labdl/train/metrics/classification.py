@@ -55,7 +55,8 @@ class Accuracy(Metric):
         output, target = np.asarray(output), np.asarray(target)
         # fast path for training steps
         if output.shape[:-1] == target.shape and output.ndim and output.shape[-1] > 1:
-            return np.count_nonzero(choose_classes(output) == target), target.size
+            numbers = class_numbers("Accuracy", target, output.shape[-1])
+            return np.count_nonzero(choose_classes(output) == numbers), target.size
         chosen, true, _, _ = classify_outputs("Accuracy", output, target, self.score_threshold)
         return np.count_nonzero(chosen == true), chosen.size
 

@@ -68,7 +68,13 @@ def count_classes(numbers: np.ndarray, classes: int) -> np.ndarray:
 
 
 def class_numbers(name: str, target: np.ndarray, classes: int = 0) -> np.ndarray:
-    """Targets as integers. Raises ModelError for fractions and numbers that are no class, of ``classes`` unless it is 0."""
+    """Targets as integers. Raises ModelError for what is no number, for fractions and for numbers that are no class, of
+    ``classes`` unless it is 0."""
+    if target.dtype.kind not in "biuf":
+        first = target.reshape(-1)[:1].tolist()
+        raise ModelError(
+            f"{name} wants class numbers as targets, received {repr(*first) if first else target.dtype!s:.60}"
+        )
     if target.dtype.kind == "f" and not (np.isfinite(target) & (np.trunc(target) == target)).all():
         raise ModelError(f"{name} wants class numbers as targets, received numbers that are not integers")
     whole = target.astype("int64")

@@ -73,3 +73,24 @@ def test_batch_of_equal_values_is_the_offset(shape, backend):
     np.testing.assert_allclose(labdl.to_numpy(y), 0, atol=5e-3)
     np.testing.assert_allclose(labdl.to_numpy(mean), 10.01, rtol=1e-6)
     np.testing.assert_allclose(labdl.to_numpy(variance), 0.9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_gradient_of_a_batch_of_nearly_equal_values(axis, backend):
+    """As of the differences from 1, which float32 has exactly."""
+    rng = np.random.default_rng(0)
+    spread = np.float32(2**-14) * rng.integers(-3, 4, (6, 5, 5)).astype("float32")
+    factors = backend.tensor(rng.normal(size=spread.shape).astype("float32"))
+    scale, offset = (backend.tensor(np.full(5, value, "float32")) for value in (1.0, 0.0))
+
+    def gradient(x):
+        moving = [backend.variable(np.full(5, value, "float32"), trainable=False) for value in (0.0, 1.0)]
+        norm = lambda v: ops.batch_norm(v, scale, offset, *moving, training=True, axis=axis, epsilon=1e-12)  # noqa: E731
+        value, found = backend.gradients(lambda v: ops.sum(ops.multiply(norm(v), factors)), [backend.tensor(x)])
+        return [float(labdl.to_numpy(value)), labdl.to_numpy(found[0]), *map(labdl.to_numpy, moving)]
+
+    shifted, centered = gradient(spread + 1), gradient(spread)
+    assert shifted[0] == pytest.approx(centered[0], rel=1e-2)
+    np.testing.assert_allclose(shifted[1], centered[1], rtol=1e-2, atol=1e-3 * abs(centered[1]).max())
+    np.testing.assert_allclose(shifted[2], centered[2] + 0.1, rtol=1e-6)
+    np.testing.assert_allclose(shifted[3], centered[3], rtol=1e-6)

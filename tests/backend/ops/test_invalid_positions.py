@@ -103,3 +103,70 @@ def test_rows_beyond_both_ends(name, backend):
     for place in (3, -4, -7, 2**33, -(2**33), 2**62, -(2**62)):
         with pytest.raises(REFUSED):
             read(ROWS[name](tensor, backend.tensor(np.array([0, place, 1]))))
+
+
+SEQUENCES = {  # a call with the lengths of two sequences of four steps, or with their labels
+    **{
+        name: lambda backend, at, name=name, gates=gates: getattr(ops, name)(
+            *(backend.tensor(np.ones(shape, "float32")) for shape in ((2, 4, 3), (3, 2 * gates), (2, 2 * gates))),
+            *[backend.tensor(np.ones(2 * gates, "float32"))] * (2 if name == "gru" else 1),
+            lengths=at,
+        )
+        for name, gates in (("lstm", 4), ("gru", 3), ("rnn", 1))
+    },
+    "ctc_greedy_decode": lambda backend, at: ops.ctc_greedy_decode(_scores(backend, 4, 2, 3), at),
+    "ctc_loss": lambda backend, at: ops.ctc_loss(
+        _scores(backend, 4, 2, 3), _ones(backend, 2, 1), at, _ones(backend, 2)
+    ),
+    "ctc_loss targets": lambda backend, at: ops.ctc_loss(
+        _scores(backend, 6, 2, 3), _ones(backend, 2, 4), _ones(backend, 2) * 6, at
+    ),
+    "ctc_loss labels": lambda backend, at: ops.ctc_loss(
+        _scores(backend, 4, 2, 5), ops.expand_dims(at, 1), _ones(backend, 2) * 4, _ones(backend, 2)
+    ),
+    "rnnt_loss": lambda backend, at: ops.rnnt_loss(
+        _scores(backend, 2, 4, 2, 3), _ones(backend, 2, 1), at, _ones(backend, 2)
+    ),
+    "rnnt_loss targets": lambda backend, at: ops.rnnt_loss(
+        _scores(backend, 2, 1, 5, 3), _ones(backend, 2, 4), _ones(backend, 2), at
+    ),
+    "multi_margin_loss": lambda backend, at: ops.multi_margin_loss(_scores(backend, 2, 5), at),
+    "multilabel_margin_loss": lambda backend, at: ops.multilabel_margin_loss(
+        _scores(backend, 2, 5), ops.repeat(ops.expand_dims(at, 1), 5, axis=1)
+    ),
+}
+
+
+def _scores(backend, *shape):
+    return backend.tensor(np.zeros(shape, "float32"))
+
+
+def _ones(backend, *shape):
+    return backend.tensor(np.ones(shape, "int64"))
+
+
+@pytest.mark.sample(every=3)
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_lengths_and_labels_out_of_range(name, backend):
+    call, word = SEQUENCES[name], name.split()[0]
+    first = call(backend, backend.tensor(np.array([4, 1])))
+    read(first[0] if isinstance(first, tuple | list) else first)
+    for number in (-2, 5, 2**40):
+        with pytest.raises(ValueError, match=f"{word} wants .* from -?[01] to 4, received 1 to|received -2 to 1"):
+            call(backend, backend.tensor(np.array([1, number])))
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "options"),
+    [
+        ("rrelu", 1, {"lower": 0.5, "upper": 0.2}),
+        ("random_uniform_like", 1, {"low": 2.0, "high": 1.0}),
+        ("softshrink", 1, {"threshold": -1.0}),
+        ("focal_loss", 2, {"gamma": -1.0}),
+        ("focal_loss", 2, {"alpha": 3.0}),
+        ("smooth_l1_loss", 2, {"beta": -1.0}),
+    ],
+)
+def test_settings_out_of_range(name, args, options, backend):
+    with pytest.raises(ValueError, match=f"{name} wants {next(iter(options))}"):
+        getattr(ops, name)(*[_scores(backend, 3)] * args, **options)

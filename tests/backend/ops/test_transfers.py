@@ -25,6 +25,7 @@ def copies(backend, monkeypatch):
         monkeypatch.setattr(f"{recorder}.on_host", lambda x: False)
     distributions = sys.modules["labdl.ops.random.distributions"]
     monkeypatch.setattr(distributions, "values_are_at_hand", lambda owner: False)
+    monkeypatch.setattr(sys.modules["labdl.ops.operator.value_checks"], "values_are_at_hand", lambda backend: False)
     kinds = {type(native(np.ones(2, "float32"), backend.name)), *backend.tensor_types()}
     for kind in kinds:
         for name in HOST:

@@ -126,3 +126,17 @@ def test_correlation_of_ranks_is_nan_where_one_is_missing():
     output = output.copy()
     output[3, 0] = np.nan
     assert np.isnan(METRICS["spearman_correlation"](average="none")(output, target)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in INPUTS if name in METRICS and METRICS[name].task == "classification"]
+)
+@pytest.mark.parametrize("wrong", [99, -7, np.nan, 0.5, "cat"])
+def test_targets_that_are_no_class(name, wrong):
+    output, target = INPUTS[name]
+    if name == "ndcg" or not isinstance(target, np.ndarray) or target.dtype.kind != "i":
+        return
+    bad = np.full(target.shape, wrong) if isinstance(wrong, str) else target.astype(type(wrong))
+    bad.reshape(-1)[0] = wrong
+    with pytest.raises(ModelError, match=r"class numbers as targets|targets have classes from"):
+        METRICS[name]()(output, bad)
