@@ -245,14 +245,15 @@ class Graph:
         *,
         direction: Literal["down", "right"] = "down",
         shapes: bool = True,
-        theme: Literal["light", "dark"] = "light",
+        theme: Literal["light", "dark", "auto"] = "light",
     ) -> str:
         """The graph as an SVG document that looks like the editor's canvas.
 
         With ``path`` it is also written to a file. Boxes are at ``positions`` if it has one for every node; else they are
         arranged in layers, ``"down"`` or to the ``"right"``. ``shapes`` labels edges with their shapes. Problems are shown
         in their nodes. Texts of the graph are escaped. Folded blocks are one box; with the graph's own positions, other
-        blocks have a frame, and notes are drawn. Raises ConfigError for an unknown direction or theme.
+        blocks have a frame, and notes are drawn. With the theme ``"auto"`` it is dark in a dark page. Raises ConfigError for
+        an unknown direction or theme.
         """
         from labdl.graph.drawing import to_svg
 

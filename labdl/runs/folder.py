@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 import psutil
@@ -12,26 +13,25 @@ from labdl.runs.reading.event_file import EVENTS, LineReader, decode
 from labdl.runs.schema import EndEvent, Event, StartEvent, parse
 
 _READ = (b'"kind":"start"', b'"kind":"epoch"', b'"kind":"end"')
+_SILENT_ELSEWHERE = 24 * 3600.0  # seconds without an event after which a run of another computer counts as lost
 
 
 class LiveStatus:
     """Liveness and best values of a run. Each call reads only what is new in the file."""
 
     def __init__(self, folder: Path):
+        self.folder = folder
         self._lines = LineReader(folder / EVENTS)
         self.start: StartEvent | None = None  # the last one
         self.ended = False
         self.best = BestValues()
 
     def alive(self) -> bool:
-        """Check that the run has no end event and its process is alive; one on another computer counts as alive.
-
-        Raises OSError.
-        """
+        """Check that the run has no end event and its process is alive. Raises OSError."""
         self.refresh()
         if self.start is None:
             return self._lines.offset == 0  # the run is starting
-        return not self.ended and is_process_alive(self.start)
+        return not self.ended and is_process_alive(self.start, self.folder)
 
     def refresh(self) -> None:
         """Read what is new. Raises OSError."""
@@ -61,10 +61,17 @@ def _event(line: bytes) -> Event | None:
     return None if fields is None else parse(fields)
 
 
-def is_process_alive(start: StartEvent) -> bool:
-    """Check that the process of a start event exists, and is not a later one with the same number."""
+def is_process_alive(start: StartEvent, folder: Path) -> bool:
+    """Check that the process of a start event exists, and is not a later one with the same number.
+
+    One on another computer cannot be seen from here: it counts as alive for a day after its last event.
+    """
     if start.host not in (None, socket.gethostname()):
-        return True
+        try:
+            written = (folder / EVENTS).stat().st_mtime
+        except OSError:
+            return False
+        return time.time() - written < _SILENT_ELSEWHERE
     if start.pid is None:
         return False
     try:

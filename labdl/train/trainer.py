@@ -509,7 +509,8 @@ class Trainer:
         - ``callbacks``: functions that are called with each event, or objects of `Callback`
         - ``progress``: False hides the progress bar
 
-        Ctrl-C stops after the current step and leaves the model usable; pressed again, it stops at once. Raises
+        Ctrl-C stops after the current step, leaves the model usable and raises KeyboardInterrupt, so that a loop of
+        trainings ends too (``progress.history`` has the values so far); pressed again, it stops at once. Raises
         MemoryError and OSError with advice when memory or disk space runs out.
         """
         from labdl.train.progress_bar import follow
@@ -533,6 +534,7 @@ class Trainer:
                     self.model.eval()
             if interruption.count:
                 print("Stopped. The model keeps its current parameters.")
+                raise KeyboardInterrupt from None
         return loop.history
 
     @show_keywords(start_loop)

@@ -58,6 +58,7 @@ class Graph:
 
 
 def center(locator) -> tuple[float, float]:
+    locator.wait_for()  # the nodes of a graph that opens are hidden until they are where they stay
     box = locator.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 

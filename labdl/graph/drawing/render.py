@@ -18,6 +18,7 @@ from labdl.graph.drawing.layout import Bend, routed_layout
 from labdl.graph.drawing.node_boxes import Box, Mark, head_texts, make_boxes
 from labdl.graph.drawing.svg import FAR, put, set_on
 from labdl.graph.drawing.text_metrics import clean, shorten, width
+from labdl.graph.drawing.two_themes import with_dark_colors
 from labdl.graph.graph import Edge, Graph
 from labdl.graph.note import Note
 
@@ -30,7 +31,8 @@ _LABEL, _NAME = 220.0, 90.0  # maximum widths of labels beside a port in left-to
 
 def to_svg(graph: Graph, *, direction: str, shapes: bool, theme: str) -> str:
     """See `Graph.to_svg`."""
-    for word, value, allowed in (("direction", direction, ("down", "right")), ("theme", theme, tuple(THEMES))):
+    themes = (*THEMES, "auto")
+    for word, value, allowed in (("direction", direction, ("down", "right")), ("theme", theme, themes)):
         if value not in allowed:
             raise ConfigError(f"{word} wants one of {', '.join(allowed)}, received {value!r}")
     checked, scene = check(graph), fold(graph)
@@ -51,7 +53,12 @@ def to_svg(graph: Graph, *, direction: str, shapes: bool, theme: str) -> str:
     broken = {p.edge for p in checked.problems if p.edge is not None}
     general = [clean(p.message) for p in checked.problems if p.node is None and p.edge is None]
     routes = dict(zip(scene.edges, bends, strict=True)) if bends is not None else None
-    return _Picture(scene, boxes, routes, THEMES[theme], visible_notes(graph, scene)).draw(broken, general)
+    notes = visible_notes(graph, scene)
+    light, *dark = (
+        _Picture(scene, boxes, routes, THEMES[name], notes).draw(broken, general)
+        for name in (THEMES if theme == "auto" else (theme,))
+    )
+    return ElementTree.tostring(with_dark_colors(light, *dark) if dark else light, encoding="unicode")
 
 
 def _gap(boxes: Mapping[str, Box], down: bool) -> float:
@@ -94,7 +101,7 @@ class _Picture:
         self.xs: list[float] = []
         self.ys: list[float] = []
 
-    def draw(self, broken: set[str], general: list[str]) -> str:
+    def draw(self, broken: set[str], general: list[str]) -> ElementTree.Element:
         theme = self.theme
         root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
         put(root, "title").text = clean(self.scene.name)
@@ -133,7 +140,7 @@ class _Picture:
             style="max-width:100%;height:auto",
             font_family=_FONT,
         )
-        return ElementTree.tostring(root, encoding="unicode")
+        return root
 
     def _reach(self, *points: tuple[float, float]) -> None:
         self.xs += [x for x, _ in points]

@@ -51,7 +51,7 @@ class RunStatus:
         if self.end is not None:
             return False
         if self.start is not None:
-            return is_process_alive(self.start)
+            return is_process_alive(self.start, folder)
         try:
             return time.time() - (folder / EVENTS).stat().st_mtime < _PATIENCE
         except OSError:

@@ -378,6 +378,21 @@ def painted(item, fill="#000000", x=0.0, y=0.0, under=()):
             yield from painted(part, color, x + dx, y + dy, under)
 
 
+def test_one_picture_has_the_colors_of_both_themes(residual):
+    auto, light, dark = (residual.to_svg(theme=name) for name in ("auto", "light", "dark"))
+    style = re.search(r"<style>@media \(prefers-color-scheme:dark\)\{(.*)\}</style>", auto)
+    assert re.sub(r' class="[^"]*"', "", auto.replace(style[0], "")) == light, (
+        "programs without style sheets show the light one"
+    )
+    rules = dict(re.findall(r"\.([\w-]+)\{([^}]*)\}", style[1]))
+    for item, other in zip(parse(auto.replace(style[0], "")).iter(), parse(dark).iter(), strict=True):
+        colors = {key: item.get(key) for key in ("fill", "stroke") if item.get(key)}
+        for name in (item.get("class") or "").split():
+            attribute, _, value = rules[name].partition(":")
+            colors[attribute] = value
+        assert colors == {key: other.get(key) for key in ("fill", "stroke") if other.get(key)}
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("direction", ["down", "right"])
 def test_texts_can_be_read(residual, theme, direction):
@@ -445,7 +460,7 @@ def test_counts_have_three_digits(count, text):
 
 
 def test_unknown_names_and_options(residual):
-    with pytest.raises(ConfigError, match="theme wants one of light, dark, received 'blue'"):
+    with pytest.raises(ConfigError, match="theme wants one of light, dark, auto, received 'blue'"):
         residual.to_svg(theme="blue")
     with pytest.raises(ConfigError, match="direction wants one of down, right, received 'up'"):
         residual.to_svg(direction="up")

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from labdl.errors import ConfigError
 from labdl.runs.folder import LiveStatus
+from labdl.runs.listing.listing import list_runs
 from labdl.runs.reading.event_file import EVENTS, EventReader, decode, encode, read_events
 from labdl.train.run import event_writer as recording
 from labdl.train.run.event_writer import Recorder
@@ -332,6 +333,11 @@ def test_ended_and_reused_processes_are_detected(tmp_path):
     recorder.write_event("start", pid=1, host="another computer")
     assert LiveStatus(tmp_path).alive(), "of another computer nothing can be seen"
     recorder.close()
+    assert [run.status for run in list_runs(tmp_path)] == ["running"]
+    two_days_ago = time.time() - 2 * 24 * 3600
+    os.utime(tmp_path / EVENTS, (two_days_ago, two_days_ago))
+    assert not LiveStatus(tmp_path).alive(), "it would have written since"
+    assert [run.status for run in list_runs(tmp_path)] == ["lost"]
     line = encode([{"kind": "start", "time": time.time() - 1e6, "pid": os.getpid()}])
     (tmp_path / EVENTS).write_bytes(line)
     assert not LiveStatus(tmp_path).alive(), "the number belongs to a process that began later"

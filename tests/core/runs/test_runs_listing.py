@@ -178,7 +178,7 @@ def test_a_run_is_lost_when_its_process_is(tmp_path, monkeypatch):
     written(tmp_path / "going", [start(), steps(1, 10)])
     catalog = runs.Catalog(tmp_path)
     assert {run.path: run.status for run in catalog.look()} == {"killed": "lost", "going": "running"}
-    monkeypatch.setattr("labdl.runs.reading.status.is_process_alive", lambda start: False)
+    monkeypatch.setattr("labdl.runs.reading.status.is_process_alive", lambda start, folder: False)
     assert {run.path: run.status for run in catalog.look()} == {"killed": "lost", "going": "lost"}
 
 

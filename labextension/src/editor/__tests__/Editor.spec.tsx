@@ -205,6 +205,16 @@ describe('Editor', () => {
     expect(params()).toEqual({});
   });
 
+  it('gives what was just typed to who saves', async () => {
+    const { document, actions } = await open(fine);
+    act(() => void actions.addLayer('Filter'));
+    fireEvent.change(field('labdl_size'), { target: { value: '8' } });
+    const params = () => Object.values(document.snapshot().nodes)[0].params;
+    expect(params()).toEqual({});
+    act(() => document.applyTyped());
+    expect(params()).toEqual({ size: 8 });
+  });
+
   it('refuses a name that Python would not take', async () => {
     const { document, actions } = await open(fine);
     act(() => void actions.addLayer('Filter'));

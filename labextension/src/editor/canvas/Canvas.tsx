@@ -122,7 +122,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     [edges, isSheet]
   );
 
-  useInitialView(nodes, view.scene.within);
+  const isInView = useInitialView(nodes, view.scene.within);
 
   const labels = useMemo(
     () => ({
@@ -263,7 +263,11 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   return (
     <div
       ref={props.element as RefObject<HTMLDivElement>}
-      className={isSheet ? 'labdl-canvas labdl-mod-far' : 'labdl-canvas'}
+      className={[
+        'labdl-canvas',
+        isSheet ? 'labdl-mod-far' : '',
+        isInView ? '' : 'labdl-mod-opening'
+      ].join(' ')}
       tabIndex={0}
       role="application"
       aria-label={trans.__('Graph of the model')}

@@ -6,7 +6,7 @@ import {
   useStore,
   Viewport
 } from '@xyflow/react';
-import { useCallback, useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { LayerFlowEdge, LayerFlowNode } from './react-flow';
 import { FIT, fitInitialView, Flow, READABLE } from './initial-view';
@@ -15,12 +15,17 @@ import { Size } from './node-size';
 /** Milliseconds without a change of the size before the graph is fitted again. */
 const REST = 100;
 
-export function useInitialView(nodes: LayerFlowNode[], within: string): void {
+/** Returns whether the graph is in its view: before that, its nodes are drawn where they do not stay. */
+export function useInitialView(
+  nodes: LayerFlowNode[],
+  within: string
+): boolean {
   const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
   const isMeasured = useNodesInitialized();
   const width = useStore(state => state.width);
   const height = useStore(state => state.height);
   const isOpen = useRef(false);
+  const [isInView, setInView] = useState(false);
   const shown = useRef(within);
   /** The view after the last fit. */
   const own = useRef<Viewport | null>(null);
@@ -52,7 +57,9 @@ export function useInitialView(nodes: LayerFlowNode[], within: string): void {
     isOpen.current = true;
     // A first layer that was just added stays where it was placed.
     if (nodes.length > 1 || !nodes[0].selected) {
-      void fit({ width, height });
+      void fit({ width, height }).then(() => setInView(true));
+    } else {
+      setInView(true);
     }
   }, [fit, height, isMeasured, nodes, width, within]);
 
@@ -65,6 +72,8 @@ export function useInitialView(nodes: LayerFlowNode[], within: string): void {
     }, REST);
     return () => clearTimeout(timer);
   }, [fit, flow, height, width]);
+
+  return isInView;
 }
 
 const sameView = (one: Viewport, other: Viewport): boolean =>

@@ -44,8 +44,15 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
       setTyped(new Map());
     }
   };
-  // Applies pending input when another node is selected.
-  useEffect(() => () => flush.current(), []);
+  // Applies pending input when the model is saved, and when another node is selected.
+  useEffect(() => {
+    const apply = () => flush.current();
+    document.typedChanges.add(apply);
+    return () => {
+      document.typedChanges.delete(apply);
+      apply();
+    };
+  }, [document]);
 
   const shown = useMemo(() => {
     const own = { ...node.params };

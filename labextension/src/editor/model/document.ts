@@ -24,6 +24,8 @@ export class GraphDocument {
   readonly lock = new LockStore();
   /** Drawn positions of nodes without a stored one; stored when the graph around them changes. */
   shownAt: (() => { [id: string]: Position }) | undefined;
+  /** Functions of forms that apply what is typed there, which they do a moment later by themselves. */
+  readonly typedChanges = new Set<() => void>();
 
   constructor(
     readonly ydoc: Y.Doc,
@@ -65,6 +67,11 @@ export class GraphDocument {
   /** Calls the listener once after every transaction that changed the graph. */
   readonly subscribe = (listener: () => void): (() => void) =>
     this._reader.subscribe(listener);
+
+  /** Applies what is typed and not yet in the graph, before the graph is saved. */
+  applyTyped(): void {
+    this.typedChanges.forEach(apply => apply());
+  }
 
   // --- gestures ---
 

@@ -143,10 +143,11 @@ export class Recovery implements IDisposable {
     { model }: DocumentRegistry.IContext<LabDLModel>,
     state: DocumentRegistry.SaveState
   ): void {
-    const { edits } = model.sharedModel;
+    const { graph, sharedModel } = model;
     if (state === 'started') {
-      this._saved = edits;
-    } else if (state === 'completed' && edits !== this._saved) {
+      graph.applyTyped(); // on a busy page the timer of a field would come after the file was written
+      this._saved = sharedModel.edits;
+    } else if (state === 'completed' && sharedModel.edits !== this._saved) {
       model.dirty = true;
       this._onContent();
     }

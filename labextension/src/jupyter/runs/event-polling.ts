@@ -52,6 +52,8 @@ class Follower {
   offset = 0;
   alive: boolean | null = null;
   heard = false;
+  /** Whether the events that the listener has are of a file that is gone. */
+  isOutdated = false;
 
   constructor(
     readonly path: string,
@@ -175,7 +177,10 @@ export class EventPolling implements IDisposable {
       const events = [...run.events];
       const follower = asked[i];
       more = more || run.offset - follower.offset >= MORE_WAITS;
-      if (run.reset) {
+      follower.isOutdated = follower.isOutdated || run.reset;
+      // Without a file the listener keeps what it has, until another run writes there.
+      if (follower.isOutdated && run.alive !== null) {
+        follower.isOutdated = false;
         events.unshift({ kind: 'reset', time: Date.now() / 1000 });
       }
       if (run.best && events.length) {

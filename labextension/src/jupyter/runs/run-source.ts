@@ -42,10 +42,12 @@ export class LabRunSource implements RunSource, IDisposable {
   }
 
   subscribe(listener: RunListener): () => void {
+    let isStarted = false;
     const unfollow = this.api.runs.follow(this.path, (events, alive) => {
-      // A run without events has not started yet.
-      if (alive !== null || events.length) {
-        listener(events, alive ?? false);
+      isStarted = isStarted || events.length > 0;
+      // A folder without a run may get one; one that had a run was deleted.
+      if (alive !== null || isStarted) {
+        listener(events, alive);
         this._setLive(alive ?? false);
       }
     });

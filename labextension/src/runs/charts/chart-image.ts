@@ -90,6 +90,14 @@ export function svgText(title: string, plot: Plot): string {
       drawn.push(
         `<path d="${path}" fill="none" stroke="${escaped(stroke)}" stroke-width="${series.width}" opacity="${series.alpha ?? 1}" stroke-linejoin="round"/>`
       );
+      pieces
+        .filter(({ length }) => length === 1)
+        .forEach(([point]) => {
+          const [cx, cy] = point.split(' ');
+          drawn.push(
+            `<circle cx="${cx}" cy="${cy}" r="2.5" fill="${escaped(stroke)}" opacity="${series.alpha ?? 1}"/>`
+          );
+        });
     }
   });
   for (const { at, color } of plot.flags()) {

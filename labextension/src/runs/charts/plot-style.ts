@@ -27,7 +27,7 @@ export function lookOf(style: PlotStyle, colors: () => ChartColors): Look {
     width: isStack ? 1 : 1.5,
     // the lowest area of a stack extends to the axis, the others to the one below
     fill: isStack && !place ? () => faint(colors()[name]) : undefined,
-    points: { show: lonely },
+    points: { show: false, filter: isolated },
     ...(style.kind === 'steps'
       ? { paths: uPlot.paths.stepped?.({ align: 1 }) }
       : {})
@@ -56,7 +56,11 @@ function metricLook(colors: () => ChartColors): Look {
         alpha: 0.35,
         points: { show: false }
       },
-      { stroke: () => colors().train, width: 2, points: { show: lonely } },
+      {
+        stroke: () => colors().train,
+        width: 2,
+        points: { show: false, filter: isolated }
+      },
       {
         stroke: () => colors().validation,
         width: 2,
@@ -64,6 +68,8 @@ function metricLook(colors: () => ChartColors): Look {
           show: (u, series, first, last) =>
             ROOM * countDefined(u.data[series], first, last) <=
             u.over.clientWidth,
+          filter: (u, series, isShown) =>
+            isShown ? null : isolated(u, series),
           size: 7,
           fill: () => colors().validation
         }
@@ -73,14 +79,30 @@ function metricLook(colors: () => ChartColors): Look {
   };
 }
 
-/** Whether only one value is defined: a line needs two points, so a single one gets a marker. */
-function lonely(
-  u: uPlot,
-  series: number,
-  first: number,
-  last: number
-): boolean {
-  return countDefined(u.data[series], first, last) === 1;
+/** Points that no line connects with others, which are marked: single values, and those between gaps. */
+function isolated(u: uPlot, series: number): number[] | null {
+  const points = isolatedPoints(u.data[series]);
+  return points.length ? points : null;
+}
+
+/** Indices of the values without a neighbor: null is a gap, undefined a step of another column. */
+export function isolatedPoints(
+  values: ArrayLike<number | null | undefined>
+): number[] {
+  const isolated: number[] = [];
+  let [last, length] = [0, 0];
+  for (let i = 0; i <= values.length; i++) {
+    const value = i < values.length ? values[i] : null;
+    if (value === null) {
+      if (length === 1) {
+        isolated.push(last);
+      }
+      length = 0;
+    } else if (value !== undefined) {
+      [last, length] = [i, length + 1];
+    }
+  }
+  return isolated;
 }
 
 function countDefined(

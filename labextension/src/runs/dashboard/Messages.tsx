@@ -57,7 +57,14 @@ export function Messages({ view, onShow, trans }: MessagesProps): JSX.Element {
   }
   return (
     <>
-      {view.status === 'lost' && (
+      {view.isGone && (
+        <div className="labdl-dashboard-note" role="status">
+          {trans.__(
+            'The folder of this run is gone. What is shown here is all that is left of it.'
+          )}
+        </div>
+      )}
+      {view.status === 'lost' && !view.isGone && (
         <div className="labdl-dashboard-note" role="status">
           {trans.__('The process of this run no longer exists.')}
           <NextStep view={view} trans={trans} />

@@ -13,7 +13,11 @@ export type PlainCommand = Exclude<
   ValuedCommand | 'branch' | 'save_to'
 >;
 
-export type RunListener = (events: readonly RunEvent[], alive: boolean) => void;
+/** `alive` is null once the folder of the run is gone. */
+export type RunListener = (
+  events: readonly RunEvent[],
+  alive: boolean | null
+) => void;
 
 /** Source files of the training by name. */
 export type RunCode = { [name: string]: string };

@@ -9,6 +9,8 @@ export interface RunView extends RunSnapshot {
   readonly pending: readonly RunCommand[];
   /** Error of the last command, or the reason why it was refused. */
   readonly trouble: string | null;
+  /** Whether the folder of the run is gone, and only what was read from it is left. */
+  readonly isGone: boolean;
   /** Browser time (ms) of the last events, from which a running clock is extrapolated. */
   readonly receivedAt: number;
 }
@@ -17,7 +19,7 @@ export class RunStore {
   private readonly _state = new RunState();
   private readonly _commands = new PendingCommands();
   private readonly _listeners = new Set<() => void>();
-  private _alive = true;
+  private _alive: boolean | null = true;
   private _receivedAt = 0;
   private _scheduled = false;
   private _viewers = 0;
@@ -46,7 +48,7 @@ export class RunStore {
     };
   }
 
-  push(events: readonly RunEvent[], alive: boolean): void {
+  push(events: readonly RunEvent[], alive: boolean | null): void {
     for (const event of events) {
       this._state.apply(event);
       this._commands.apply(event);
@@ -105,7 +107,8 @@ export class RunStore {
 
   private _build(): RunView {
     return {
-      ...this._state.snapshot(this._alive),
+      ...this._state.snapshot(this._alive === true),
+      isGone: this._alive === null,
       pending: this._commands.pending,
       trouble: this._commands.trouble,
       receivedAt: this._receivedAt

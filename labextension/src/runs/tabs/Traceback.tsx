@@ -4,6 +4,7 @@ import { useCode } from './code-files';
 import { CopyButton } from '../../ui/CopyButton';
 import type { LoggedEvent } from '../store/log';
 import type { RunSource } from '../store/source';
+import { terminalText } from '../../ui/terminal-text';
 import type { Translator } from '../../ui/translator';
 
 /** File in the folder of a run with the traceback. */
@@ -20,7 +21,7 @@ export function Traceback(props: TracebackProps): JSX.Element | null {
   const { source, end, trans } = props;
   const isFailed = end?.kind === 'end' && end.status === 'failed';
   const { files } = useCode(source, isFailed);
-  const text = files?.[ERROR_FILE];
+  const text = terminalText(files?.[ERROR_FILE] ?? '');
   return isFailed && text ? (
     <details className="labdl-code-file" open>
       <summary>{trans.__('Traceback')}</summary>

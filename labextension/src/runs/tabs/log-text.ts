@@ -9,6 +9,7 @@ import {
   formatSetting
 } from '../../ui/number-format';
 import { finite, text } from '../store/bounds';
+import { terminalText } from '../../ui/terminal-text';
 import type { LoggedEvent } from '../store/log';
 import type { RunCommand } from '../store/source';
 import type { Translator } from '../../ui/translator';
@@ -92,9 +93,13 @@ export function logText(event: LoggedEvent, trans: Translator): string {
         text(alertMessage(event, trans))
       );
     case 'log':
-      return trans.__('%1: %2', text(event.source, 200), text(event.message));
+      return trans.__(
+        '%1: %2',
+        text(event.source, 200),
+        text(terminalText(event.message ?? ''))
+      );
     case 'problem':
-      return text(event.message);
+      return text(terminalText(event.message ?? ''));
     case 'end':
       return endWords(event, trans);
   }
@@ -136,7 +141,7 @@ function endWords(event: Of<'end'>, trans: Translator): string {
       ? status
       : trans.__('%1 after %2 of training', status, formatDuration(seconds));
   return event.message
-    ? trans.__('%1: %2', how, text(event.message, 20_000))
+    ? trans.__('%1: %2', how, text(terminalText(event.message), 20_000))
     : how;
 }
 

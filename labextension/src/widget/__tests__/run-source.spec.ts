@@ -13,7 +13,7 @@ function connect() {
   const model = new TestModel();
   const source = new WidgetRunSource(model.model);
   const heard: RunEvent[] = [];
-  const lives: boolean[] = [];
+  const lives: (boolean | null)[] = [];
   source.subscribe((events, alive) => {
     heard.push(...events);
     lives.push(alive);

@@ -127,6 +127,17 @@ test('what is changed while the document is being saved stays unsaved', async ()
   expect(context.model.dirty).toBe(false);
 });
 
+test('saving takes along what a field has not applied yet', async () => {
+  const { context } = await open(new MemoryStore(), 'one');
+  context.rename('before');
+  const { graph } = context.model;
+  graph.typedChanges.add(() => context.rename('typed'));
+  let file: unknown;
+  context.save(() => (file = context.model.toJSON()));
+  expect(file).toMatchObject({ name: 'typed' });
+  expect(context.model.dirty).toBe(false);
+});
+
 test('the next page offers what a dead one left, and takes it over as one step', async () => {
   const store = new MemoryStore();
   const first = await open(store, 'one');

@@ -194,6 +194,19 @@ test('a file that begins anew is told as that', async () => {
   feed.dispose();
 });
 
+test('a file that is gone leaves its events, until another run writes there', async () => {
+  const server = new Server();
+  const { feed, heard, follow } = feedOf(server);
+  follow('a');
+  await settled();
+  await server.answer(answer({ offset: 30, alive: true, events: [START] }));
+  await server.answer(answer({ offset: 0, alive: null, reset: true }));
+  expect(heard[1]).toEqual(['a', [], null]);
+  await server.answer(answer({ offset: 20, alive: true, events: [START] }));
+  expect(heard[2]).toEqual(['a', ['reset', 'start'], true]);
+  feed.dispose();
+});
+
 test('where more waits the server is asked at once', async () => {
   const server = new Server();
   const { feed, follow } = feedOf(server);

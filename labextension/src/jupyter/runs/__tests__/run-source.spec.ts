@@ -29,7 +29,7 @@ function page() {
 test('a run is waited for, lives, and is over', () => {
   const { api, tell } = page();
   const source = new LabRunSource('runs/1', api);
-  const heard: [string[], boolean][] = [];
+  const heard: [string[], boolean | null][] = [];
   const changes: (boolean | null)[] = [];
   source.liveChanged.connect(() => changes.push(source.live));
   source.subscribe((events, alive) =>
@@ -44,6 +44,8 @@ test('a run is waited for, lives, and is over', () => {
     [[], false]
   ]);
   expect(changes).toEqual([true, false]);
+  tell([], null);
+  expect(heard[2]).toEqual([[], null]); // its folder was deleted
 });
 
 test('nobody follows a run that nobody listens to', () => {
