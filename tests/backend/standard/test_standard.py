@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[3]
 _ZOO = "the model zoo does not have it yet"
 _MODELS = {
     "6.2.1.2 g)1, 6.2.3.2 f)1": "SSD, Faster RCNN, RetinaNet, Mask RCNN",
-    "6.2.1.2 g)3, 6.2.3.2 f)3": "RNNT",
     "draft 6.4.4": "YOLOv6, Tacotron2",
     "6.3.1 b)": "detection of objects",
     "6.3.1 c)": "segmentation of instances",
