@@ -424,7 +424,7 @@ REFUSED = {
     "an unknown operator": (lambda: one("ImageDecoder").SerializeToString(), r"uses the operator ImageDecoder, .*'it'"),
     "a loop of a computed length": (lambda: _loop("x"), r"computes its number of steps .*constants=\{'x'"),
     "an endless loop": (lambda: _loop(""), "more than 1,000 steps"),
-    "loops in loops": (lambda: _loop("n", inner="n", n=np.array(999)), "more than 50,000 nodes"),
+    "loops in loops": (lambda: _loop("n", inner="n", n=np.array(999)), "more than 20,000 nodes"),
     "another domain": (lambda: one("Inverse", domain="com.microsoft").SerializeToString(), "com.microsoft.Inverse"),
     "weights in another file": (lambda: edited(_outside), "are in another file"),
     "sizes that are not there": (lambda: edited(_claims(400, 6)), "'w' claim"),

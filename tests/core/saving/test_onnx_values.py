@@ -221,3 +221,32 @@ def test_expanding_to_an_open_size_keeps_the_sign_of_zero():
     x = np.array([[-0.0, 0.0]], "float32")
     result = decode(model.SerializeToString(), "file.onnx", "numpy")(x, np.zeros((3, 2), "float32"))
     np.testing.assert_array_equal(np.signbit(result), [[True, False]] * 3)
+
+
+# -- recurrent nodes with settings that LabDL's layers do not have
+
+RECURRENT = {
+    "a reset before the product": ("GRU", {}, ()),
+    "a reset before the product, backward": ("GRU", {"direction": "reverse"}, ()),
+    "a clip": ("LSTM", {"clip": 0.3}, ()),
+    "peepholes": ("LSTM", {}, ("peepholes",)),
+    "peepholes in both directions": ("LSTM", {"direction": "bidirectional"}, ("peepholes", "lengths")),
+    "coupled gates": ("LSTM", {"input_forget": 1}, ()),
+    "other activations": ("LSTM", {"activations": ["Sigmoid", "Relu", "Softsign"]}, ("lengths",)),
+    "lengths of a clipped network": ("RNN", {"clip": 0.5, "direction": "reverse"}, ("lengths",)),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_nodes_are_written_step_by_step(name):
+    kind, attributes, more = RECURRENT[name]
+    gates, directions = {"LSTM": 4, "GRU": 3, "RNN": 1}[kind], 2 if attributes.get("direction") == "bidirectional" else 1
+    weights = {"w": drawn(directions, gates * 2, 3), "r": drawn(directions, gates * 2, 2), "b": drawn(directions, gates * 4)}
+    weights |= {"lengths": np.array([4, 2], "int32")} if "lengths" in more else {}
+    weights |= {"h": drawn(directions, 2, 2), "c": drawn(directions, 2, 2, seed=1), "p": drawn(directions, 6)}
+    inputs = ["x", "w", "r", "b", "lengths" if "lengths" in more else "", "h"]
+    inputs += ["c"] if kind == "LSTM" else []
+    inputs += ["p"] if "peepholes" in more else []
+    outputs = ["y", "last", "cell"] if kind == "LSTM" else ["y", "last"]
+    nodes = [node(kind, inputs, outputs, hidden_size=2, **attributes)]
+    assert_reads(nodes, {"x": drawn(4, 2, 3)}, outputs, {k: v for k, v in weights.items() if k in inputs})
