@@ -412,7 +412,9 @@ def _loop(count, inner=None, **weights):
     add = helper.make_node("Add", ["state", "state"], ["next"])
     states = [helper.make_tensor_value_info(n, t, []) for n, t in (("i", 7), ("go", 9), ("state", 1))]
     if inner:
-        body = helper.make_graph([add], "inner", states, [helper.make_tensor_value_info(n, 1, []) for n in ("go", "next")])
+        body = helper.make_graph(
+            [add], "inner", states, [helper.make_tensor_value_info(n, 1, []) for n in ("go", "next")]
+        )
         add = helper.make_node("Loop", [inner, "", "state"], ["next"], body=body)
     ends = [helper.make_tensor_value_info(n, t, []) for n, t in (("go", 9), ("next", 1))]
     body = helper.make_graph([add], "body", states, ends)
