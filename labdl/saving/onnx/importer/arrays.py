@@ -268,7 +268,7 @@ def one_hot(r, node, indices, depth, values):
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
     rank = len(indices.shape) + 1
     axis = node.attributes.get("axis", -1) % rank
-    hot = r.call("one_hot", indices, classes, axis=axis, dtype="bool")
+    hot = r.call("astype", r.call("one_hot", indices, classes, axis=axis), "bool")
     off, on = (r.call("getitem", values, i) for i in (0, 1))
     return r.call("where", hot, on, off)  # a product with them would be NaN for infinities
 
