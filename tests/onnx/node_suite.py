@@ -1,15 +1,18 @@
 """The node cases of the `onnx` package itself: what becomes of each when LabDL reads it on a backend.
 
-`python tests/onnx/node_suite.py --backend torch` lists the counts; `--show wrong` and `--show refused` the cases.
+`python tests/onnx/node_suite.py --backend torch` lists the counts; `--show wrong refused` the cases; `--write` records them
+in `tests/onnx/results`, of which `python scripts/onnx_table.py` makes docs/onnx.md.
 """
 
 import argparse
 import importlib
+import json
 import pkgutil
 import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +25,10 @@ from labdl.spec import FLOATS, dtype_name
 # of which the expected outputs are one possible result: they are compared by shape and dtype
 RANDOM = re.compile(r"test_(bernoulli|multinomial|random)|test_training_dropout")
 CASES = "onnx.backend.test.case.node"  # the package with a module of cases for each operator
+
+
+KINDS = ("right", "refused", "wrong", "error")
+RESULTS = Path(__file__).parent / "results"
 
 
 class Outcome(NamedTuple):
@@ -119,17 +126,39 @@ def outcomes(backend: str, cases: Iterable) -> Iterator[Outcome]:
             yield run(case, backend)
 
 
+def operator_of(case) -> str:
+    """The operator that a case is about; of those written by the definition of an operator, that one."""
+    if "_expanded" not in case.name:
+        return case.model.graph.node[-1].op_type
+    word = re.sub(r"^test_|_expanded.*", "", case.name)
+    return f"definitions ({word.partition('_')[0]})"
+
+
 def show_reason(outcome: Outcome) -> str:
-    """A reason without the names of files, nodes and values, for counts."""
-    text = outcome.reason.replace(f"{outcome.case}.onnx", "FILE")
-    return re.sub(r"'[^']*'|\d+", "…", text)[:110]
+    """A reason in the words of a table: without the file, and the names of nodes and values."""
+    text = outcome.reason.partition(": ")[2].replace(f"{outcome.case}.onnx", "").lstrip(": ")
+    text = re.sub(r"; its definition .*|\(a node [^)]*\)|, which LabDL does not support|cannot be read: ", "", text)
+    text = re.sub(
+        r"(a node|node) (\w+|'[^']*' \(\w+\)) ", "", re.sub(r"; it follows from inputs.*|; its sizes .*", "", text)
+    )
+    return re.sub(r"'[^']*'", "…", text).strip(" ,:")[:120]
+
+
+def record(backend: str, cases: list, found: list[Outcome]) -> dict:
+    """What is kept of a run: counts, and for each refused case its operator and the reason."""
+    operators = {case.name: operator_of(case) for case in cases}
+    counts = Counter(outcome.kind for outcome in found)
+    constants = sum(outcome.kind == "right" and bool(outcome.reason) for outcome in found)
+    refused = {o.case: [operators[o.case], show_reason(o)] for o in found if o.kind == "refused"}
+    return {"backend": backend, **{kind: counts[kind] for kind in KINDS}, "constants": constants, "cases": refused}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--backend", default="torch")
-    parser.add_argument("--show", nargs="*", default=[], help="kinds whose cases are listed")
+    parser.add_argument("--show", nargs="*", default=[], choices=KINDS, help="kinds whose cases are listed")
     parser.add_argument("--match", default="", help="a regular expression of cases")
+    parser.add_argument("--write", action="store_true", help="record the results, if all cases ran")
     options = parser.parse_args()
     importlib.import_module("labdl").use(options.backend)
     chosen = [c for c in collect() if re.search(options.match, c.name)]
@@ -138,6 +167,10 @@ def main() -> None:
         if outcome.kind in options.show:
             print(f"{outcome.kind} {outcome.case}: {outcome.reason:.300}")
     print(Counter(outcome.kind for outcome in found))
+    if options.write and not options.match:
+        RESULTS.mkdir(exist_ok=True)
+        text = json.dumps(record(options.backend, chosen, found), indent=1, ensure_ascii=False)
+        (RESULTS / f"{options.backend}.json").write_text(text + "\n")
 
 
 if __name__ == "__main__":

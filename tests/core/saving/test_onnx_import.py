@@ -412,7 +412,9 @@ def _loop(count, inner=None, **weights):
     add = helper.make_node("Add", ["state", "state"], ["next"])
     states = [helper.make_tensor_value_info(n, t, []) for n, t in (("i", 7), ("go", 9), ("state", 1))]
     if inner:
-        body = helper.make_graph([add], "inner", states, [helper.make_tensor_value_info(n, 1, []) for n in ("go", "next")])
+        body = helper.make_graph(
+            [add], "inner", states, [helper.make_tensor_value_info(n, 1, []) for n in ("go", "next")]
+        )
         add = helper.make_node("Loop", [inner, "", "state"], ["next"], body=body)
     ends = [helper.make_tensor_value_info(n, t, []) for n, t in (("go", 9), ("next", 1))]
     body = helper.make_graph([add], "body", states, ends)
@@ -424,7 +426,7 @@ REFUSED = {
     "an unknown operator": (lambda: one("ImageDecoder").SerializeToString(), r"uses the operator ImageDecoder, .*'it'"),
     "a loop of a computed length": (lambda: _loop("x"), r"computes its number of steps .*constants=\{'x'"),
     "an endless loop": (lambda: _loop(""), "more than 1,000 steps"),
-    "loops in loops": (lambda: _loop("n", inner="n", n=np.array(999)), "more than 50,000 nodes"),
+    "loops in loops": (lambda: _loop("n", inner="n", n=np.array(999)), "more than 20,000 nodes"),
     "another domain": (lambda: one("Inverse", domain="com.microsoft").SerializeToString(), "com.microsoft.Inverse"),
     "weights in another file": (lambda: edited(_outside), "are in another file"),
     "sizes that are not there": (lambda: edited(_claims(400, 6)), "'w' claim"),

@@ -11,7 +11,6 @@ from onnx import helper
 from test_onnx import assert_same, flat, run
 from test_onnx_import import drawn, made
 
-from labdl.errors import FileFormatError
 from labdl.saving.onnx.importer.module import decode
 
 WHERE = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "half_pixel_symmetric")

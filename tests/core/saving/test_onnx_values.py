@@ -11,7 +11,10 @@ from onnx.reference import ReferenceEvaluator
 from test_onnx import flat, run
 from test_onnx_import import drawn
 
+import labdl
+from labdl.errors import ConfigError, FileFormatError
 from labdl.saving.onnx.exporter.file import encode
+from labdl.saving.onnx.importer import versions
 from labdl.saving.onnx.importer.module import decode
 
 node = helper.make_node
@@ -44,10 +47,8 @@ def assert_reads(nodes, inputs, outputs, weights=(), opset=17, by="runtime", **k
     """The values and dtypes of what is read equal those of ONNX Runtime or onnx's evaluator; the model is returned."""
     data = write(nodes, inputs, outputs, weights, opset)
     arrays = list(inputs.values())
-    if by == "runtime":
-        expected = run(data, arrays)
-    else:
-        expected = ReferenceEvaluator(onnx.load_model_from_string(data)).run(None, inputs)
+    reference = None if by == "runtime" else ReferenceEvaluator(onnx.load_model_from_string(data))
+    expected = run(data, arrays) if reference is None else reference.run(None, inputs)
     model = decode(data, "file.onnx", "numpy")
     found = flat(model(*arrays))
     assert [v.dtype for v in found] == [v.dtype for v in expected]
@@ -221,3 +222,179 @@ def test_expanding_to_an_open_size_keeps_the_sign_of_zero():
     x = np.array([[-0.0, 0.0]], "float32")
     result = decode(model.SerializeToString(), "file.onnx", "numpy")(x, np.zeros((3, 2), "float32"))
     np.testing.assert_array_equal(np.signbit(result), [[True, False]] * 3)
+
+
+# -- recurrent nodes with settings that LabDL's layers do not have
+
+RECURRENT = {
+    "a reset before the product": ("GRU", {}, ()),
+    "a reset before the product, backward": ("GRU", {"direction": "reverse"}, ()),
+    "a clip": ("LSTM", {"clip": 0.3}, ()),
+    "peepholes": ("LSTM", {}, ("peepholes",)),
+    "peepholes in both directions": ("LSTM", {"direction": "bidirectional"}, ("peepholes", "lengths")),
+    "coupled gates": ("LSTM", {"input_forget": 1}, ()),
+    "other activations": ("LSTM", {"activations": ["Sigmoid", "Relu", "Softsign"]}, ("lengths",)),
+    "lengths of a clipped network": ("RNN", {"clip": 0.5, "direction": "reverse"}, ("lengths",)),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_nodes_are_written_step_by_step(name):
+    kind, attributes, more = RECURRENT[name]
+    gates, directions = (
+        {"LSTM": 4, "GRU": 3, "RNN": 1}[kind],
+        2 if attributes.get("direction") == "bidirectional" else 1,
+    )
+    weights = {
+        "w": drawn(directions, gates * 2, 3),
+        "r": drawn(directions, gates * 2, 2),
+        "b": drawn(directions, gates * 4),
+    }
+    weights |= {"lengths": np.array([4, 2], "int32")} if "lengths" in more else {}
+    weights |= {"h": drawn(directions, 2, 2), "c": drawn(directions, 2, 2, seed=1), "p": drawn(directions, 6)}
+    inputs = ["x", "w", "r", "b", "lengths" if "lengths" in more else "", "h"]
+    inputs += ["c"] if kind == "LSTM" else []
+    inputs += ["p"] if "peepholes" in more else []
+    outputs = ["y", "last", "cell"] if kind == "LSTM" else ["y", "last"]
+    nodes = [node(kind, inputs, outputs, hidden_size=2, **attributes)]
+    assert_reads(nodes, {"x": drawn(4, 2, 3)}, outputs, {k: v for k, v in weights.items() if k in inputs})
+
+
+# -- positions, and sizes that the weights tell
+
+
+def assert_reads_open(nodes, inputs, outputs, weights, axes, opset=17):
+    """As `assert_reads`, with sizes that are unknown: pairs of input and axis."""
+    model = onnx.load_model_from_string(write(nodes, inputs, outputs, weights, opset))
+    for at, axis in axes:
+        model.graph.input[at].type.tensor_type.shape.dim[axis].Clear()
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    data, arrays = model.SerializeToString(), list(inputs.values())
+    for ours, theirs in zip(flat(decode(data, "f.onnx", "numpy")(*arrays)), run(data, arrays), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_negative_positions():
+    assert_reads([node("Gather", ["w", "i"], ["y"])], {"i": np.array([-1, 0, -5])}, ["y"], {"w": drawn(5, 3)})
+    nodes = [node("ScatterND", ["x", "i", "u"], ["y"])]
+    assert_reads(nodes, {"x": drawn(4, 2), "i": np.array([[-1], [0]]), "u": drawn(2, 2)}, ["y"])
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max"])
+def test_fewer_indices_on_other_axes(reduction):
+    """They are about a part of the tensor, and are not repeated."""
+    indices = np.array([[0, -1]])
+    assert_reads([node("GatherElements", ["x", "i"], ["y"], axis=1)], {"x": drawn(3, 4), "i": indices}, ["y"])
+    nodes = [node("ScatterElements", ["x", "i", "u"], ["y"], axis=1, reduction=reduction)]
+    assert_reads(nodes, {"x": drawn(3, 4), "i": indices, "u": drawn(1, 2)}, ["y"], opset=18)
+
+
+@pytest.mark.parametrize("steps", [5, 6, 7])
+def test_parts_of_an_axis_of_unknown_size(steps):
+    nodes = [node("Split", ["x"], ["a", "b", "c"], num_outputs=3)]
+    assert_reads_open(nodes, {"x": drawn(steps, 2)}, ["a", "b", "c"], {}, [(0, 0)], opset=18)
+
+
+def test_scale_of_one_number_for_a_normalized_axis():
+    weights = {"s": np.array([2], "float32"), "b": np.array([1], "float32")}
+    assert_reads(
+        [node("LayerNormalization", ["x", "s", "b"], ["y"])], {"x": drawn(2, 4)}, ["y"], weights, by="reference"
+    )
+
+
+NORMS = {k: np.abs(drawn(3, seed=i)) + 0.5 for i, k in enumerate("sbmv")}
+OPEN = {
+    "Conv": (["w"], {"w": drawn(4, 3, 2, 2)}, (2, 3, 4, 4), 1),
+    "ConvTranspose": (["w"], {"w": drawn(3, 4, 2, 2)}, (2, 3, 4, 4), 1),
+    "BatchNormalization": ([*"sbmv"], NORMS, (2, 3, 4), 1),
+    "LayerNormalization": ([*"sb"], {k: NORMS[k] for k in "sb"}, (2, 3), 1),
+    "InstanceNormalization": ([*"sb"], {k: NORMS[k] for k in "sb"}, (2, 3, 4), 1),
+    "LSTM": (["w", "r"], {"w": drawn(1, 8, 3), "r": drawn(1, 8, 2)}, (4, 2, 3), 2),
+    "GRU": (["w", "r"], {"w": drawn(1, 6, 3), "r": drawn(1, 6, 2)}, (4, 2, 3), 2),
+    "MatMul": (["w"], {"w": drawn(3, 4)}, (2, 3), 1),
+    "Gemm": (["w"], {"w": drawn(3, 4)}, (2, 3), 1),
+}
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_weights_tell_an_unknown_number_of_channels(kind):
+    names, weights, shape, axis = OPEN[kind]
+    attributes = {"hidden_size": 2} if kind in ("LSTM", "GRU") else {}
+    assert_reads_open(
+        [node(kind, ["x", *names], ["y"], **attributes)], {"x": drawn(*shape)}, ["y"], weights, [(0, axis)]
+    )
+
+
+def test_weights_of_unknown_size_are_refused_by_their_shape():
+    data = write([node("Conv", ["x", "w"], ["y"])], {"x": drawn(1, 3, 4, 4), "w": drawn(4, 3, 2, 2)}, ["y"])
+    model = onnx.load_model_from_string(data)
+    model.graph.input[1].type.tensor_type.shape.dim[0].Clear()
+    with pytest.raises(
+        FileFormatError, match=r"Conv\) has weights of shape \(None, 3, 2, 2\)|Conv has weights of shape"
+    ):
+        decode(model.SerializeToString(), "f.onnx", "numpy")
+
+
+@pytest.mark.parametrize("name", ["training", "parameters", "forward", "to", "setup", "summary", "x:0", "class"])
+def test_inputs_of_any_name(name):
+    model = decode(write([node("Neg", [name], ["y"])], {name: drawn(2)}, ["y"]), "f.onnx", "numpy")
+    np.testing.assert_array_equal(model(drawn(2)), -drawn(2))
+
+
+# -- operator sets
+
+
+def test_operators_of_newer_sets_are_read_where_their_definition_did_not_change(monkeypatch):
+    monkeypatch.setattr(versions, "NEWEST", 22)
+    versions.unknown_version.cache_clear()
+    try:
+        assert_reads([node("Flatten", ["x"], ["y"])], {"x": drawn(2, 3, 4)}, ["y"], opset=25, by="reference")
+        new = write([node("Swish", ["x"], ["y"])], {"x": drawn(2)}, ["y"], opset=24)
+        with pytest.raises(
+            FileFormatError, match=r"Swish.* is defined anew in version 24 .* up to version 22: upgrade labdl"
+        ):
+            decode(new, "f.onnx", "numpy")
+    finally:
+        versions.unknown_version.cache_clear()
+
+
+def test_files_of_old_operator_sets_are_converted():
+    x = drawn(2, 4)
+    nodes = [node("Softmax", ["x"], ["p"], axis=1), node("Squeeze", ["q"], ["y"], axes=[0])]
+    nodes.insert(1, node("Unsqueeze", ["p"], ["q"], axes=[0]))
+    assert_reads(nodes, {"x": x}, ["y"], opset=11)
+
+
+def test_functions_of_a_file_are_read():
+    inner = [node("Add", ["a", "b"], ["c"]), node("Relu", ["c"], ["d"])]
+    function = helper.make_function("mine", "AddRelu", ["a", "b"], ["d"], inner, [helper.make_opsetid("", 17)])
+    data = write([node("Add", ["x", "w"], ["y"])], {"x": drawn(2, 3)}, ["y"], {"w": drawn(3)})
+    model = onnx.load_model_from_string(data)
+    model.graph.node[0].op_type, model.graph.node[0].domain = "AddRelu", "mine"
+    model.functions.append(function)
+    model.opset_import.append(helper.make_opsetid("mine", 1))
+    result = decode(model.SerializeToString(), "f.onnx", "numpy")(drawn(2, 3))
+    np.testing.assert_allclose(result, np.maximum(drawn(2, 3) + drawn(3), 0))
+    model.functions[0].node[0].op_type, model.functions[0].node[0].domain = "AddRelu", "mine"  # it calls itself
+    with pytest.raises(FileFormatError, match="calls itself"):
+        decode(model.SerializeToString(), "f.onnx", "numpy")
+
+
+# -- constants
+
+
+def test_values_of_inputs_that_shapes_follow_from(tmp_path):
+    data = write([node("ReduceSum", ["x", "axes"], ["y"])], {"x": drawn(2, 3), "axes": np.array([1])}, ["y"])
+    with pytest.raises(FileFormatError, match=r"ReduceSum.* computes its axes .* constants=\{'axes': \.\.\.\}"):
+        decode(data, "f.onnx", "numpy")
+    (tmp_path / "f.onnx").write_bytes(data)
+    model = labdl.load(tmp_path / "f.onnx", "numpy", constants={"axes": [1]})
+    np.testing.assert_allclose(model(drawn(2, 3)), drawn(2, 3).sum(1, keepdims=True), rtol=1e-6)
+    for wrong, message in (
+        ({"axis": 1}, "no input 'axis'"),
+        ({"axes": 1}, "has shape"),
+        ({"axes": ["a"]}, "is no array"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            labdl.load(tmp_path / "f.onnx", "numpy", constants=wrong)

@@ -13,4 +13,5 @@ from labdl.saving.onnx.importer import (  # register readers
     recurrence,
     reductions,
     selection,
+    spectra,
 )

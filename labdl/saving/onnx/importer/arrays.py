@@ -140,11 +140,23 @@ def split(r, node, x, sizes=None):
     if sizes is not None:
         parts = tuple(numbers(r, node, sizes, "sizes"))
     elif n is None:
+        if "num_outputs" in node.attributes:
+            return _parts_of_open_axis(r, x, axis % len(x.shape), count)
         parts = count
     else:
         largest = -(-n // count)  # the last one is the smaller
         parts = tuple([largest] * (count - 1) + [n - largest * (count - 1)])
     return r.call("split", x, parts, axis)
+
+
+def _parts_of_open_axis(r, x, axis: int, count: int):
+    """As many parts of an axis of unknown size as wanted, of which the last may be smaller."""
+    size = Size(x, axis)
+    places = r.call("subtract", r.call("cumulative_sum", size.line(1), axis=0), 1)
+    length = r.call("floor_divide", r.call("add", size.value(), count - 1), count)
+    part = r.call("floor_divide", places, length)
+    chosen = [r.call("reshape", r.call("argwhere", r.call("equal", part, at)), (-1,)) for at in range(count)]
+    return [r.call("take", x, v, axis=axis) for v in chosen]
 
 
 @reads("Slice")
@@ -178,15 +190,29 @@ def gather(r, node, x, indices):
         r.spend((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
         return derive_value(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
     if isinstance(x, KnownValue) and are_weights(r, x) and x.ndim == 2 and axis == 0:
+        if r.file.foreign:  # LabDL's own files have no negative positions
+            behind = r.call("less", indices, 0)
+            indices = r.call("where", behind, r.call("add", indices, x.shape[0]), indices)
         return r.program._modules[r.embedding(x)](r.tensor(indices))
     if isinstance(indices, KnownValue) and indices.ndim == 0:
         return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
     return r.call("take", x, indices, axis=axis)
 
 
+def _region(x, indices, axis: int) -> tuple[slice, ...] | None:
+    """The part of a tensor that indices of fewer elements on other axes are about; None if it is the whole."""
+    ends = [
+        slice(m) if a != axis and m is not None and m != n else slice(None)
+        for a, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True))
+    ]
+    return None if all(end == slice(None) for end in ends) else tuple(ends)
+
+
 @reads("GatherElements")
 def gather_elements(r, node, x, indices):
     axis = node.attributes.get("axis", 0) % len(x.shape)
+    region = _region(x, indices, axis)
+    x = x if region is None else r.call("getitem", x, region)
     return r.call("take_along_axis", x, indices, axis=axis)
 
 
@@ -195,14 +221,12 @@ _REDUCE = {"none": None, "add": "add", "mul": "multiply", "max": "max", "min": "
 
 @reads("ScatterElements")
 def scatter(r, node, x, indices, updates):
-    return r.call(
-        "scatter",
-        x,
-        indices,
-        updates,
-        node.attributes.get("axis", 0),
-        reduce=_REDUCE[node.attributes.get("reduction", "none")],
-    )
+    axis, reduce = node.attributes.get("axis", 0) % len(x.shape), _REDUCE[node.attributes.get("reduction", "none")]
+    region = _region(x, indices, axis)
+    if region is None:
+        return r.call("scatter", x, indices, updates, axis, reduce=reduce)
+    placed = r.call("scatter", r.call("getitem", x, region), indices, updates, axis, reduce=reduce)
+    return r.call("setitem", x, region, placed)
 
 
 _MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
@@ -244,7 +268,7 @@ def one_hot(r, node, indices, depth, values):
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
     rank = len(indices.shape) + 1
     axis = node.attributes.get("axis", -1) % rank
-    hot = r.call("one_hot", indices, classes, axis=axis, dtype="bool")
+    hot = r.call("astype", r.call("one_hot", indices, classes, axis=axis), "bool")
     off, on = (r.call("getitem", values, i) for i in (0, 1))
     return r.call("where", hot, on, off)  # a product with them would be NaN for infinities
 

@@ -177,10 +177,12 @@ def thresholded_relu(r, node, x):
 
 @reads("BitShift")
 def bit_shift(r, node, x, y):
-    """A shift by any number of bits: by more than there are, nothing is left, or the sign."""
+    """A shift by any number of bits: by more than there are or less than 0, nothing is left, or the sign."""
     left = node.attributes["direction"] == "LEFT"
     bits = 8 * np.dtype(x.dtype).itemsize
     far = r.call("greater_equal", y, bits)
+    if y.dtype != "uint8":
+        far = r.call("logical_or", far, r.call("less", y, 0))
     near = r.call("where", far, 0 if left or x.dtype == "uint8" else bits - 1, y)
     found = r.call("bitwise_left_shift" if left else "bitwise_right_shift", x, near)
     return r.call("where", far, 0, found) if left or x.dtype == "uint8" else found

@@ -17,6 +17,7 @@ from labdl.graph import Graph, GraphModule, trace
 from labdl.graph.codegen.calls import identifier
 from labdl.graph.inputs import GENERAL, argument_name, needed_for_output, optional_inputs
 from labdl.nn import build
+from labdl.nn.module import is_reserved
 from labdl.saving.onnx.importer.file import File, parse
 from labdl.saving.onnx.importer.program import Program
 from labdl.saving.onnx.standard import LARGEST
@@ -96,6 +97,7 @@ def _with_names(graph: Graph, file: File) -> Graph:
     names = {n.name: i for i, n in nodes.items()}
     for node_id, name in zip(graph.inputs(), file.inputs, strict=True):
         word = re.sub(r"\W", "_", name, flags=re.ASCII)
+        word = f"{word}_input" if is_reserved(word) else word  # such as training
         argument, node = identifier(word), GENERAL if word == "x" else word
         made = nodes[node_id]
         if node and names.get(node, node_id) == node_id:

@@ -9,7 +9,7 @@ import numpy as np
 from labdl import nn
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
-from labdl.spec import Spec
+from labdl.spec import Spec, show
 
 
 def are_weights(r, *values) -> bool:
@@ -21,6 +21,14 @@ def are_weights(r, *values) -> bool:
         v is None or (isinstance(v, KnownValue) and v.dtype == "float32" and (v.weight or r.file.foreign))
         for v in values
     )
+
+
+def with_size(r, x, axis: int, size: int):
+    """A tensor whose size on an axis is that of the weights, where the file does not say it."""
+    axis %= len(x.shape)
+    if x.shape[axis] is not None:
+        return x
+    return r.call("reshape_with", [x], tuple(size if a == axis else n or (0, a) for a, n in enumerate(x.shape)))
 
 
 def layer_path(node, weight) -> str:
@@ -116,18 +124,25 @@ def windows(r, node, rank: int, x, window):
     return stride, dilation, tuple(zip(pads[:rank], pads[rank:], strict=True))
 
 
+def _need_sizes(r, node, kernel) -> None:
+    if None in kernel.shape:
+        raise r.refuse(node, f"has weights of shape {show(kernel.shape)}, and LabDL needs their sizes at import")
+
+
 @reads("Conv")
 def convolution(r, node, x, kernel, bias=None):
-    rank = kernel.ndim - 2
+    rank = len(kernel.shape) - 2
     stride, dilation, padding = windows(r, node, rank, x, kernel.shape[2:])
     groups = node.attributes.get("group", 1)
     options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    _need_sizes(r, node, kernel)
     if not (isinstance(x, Spec) and are_weights(r, kernel, bias)):
         return r.call(f"conv{rank}d", x, kernel, bias, **options)
 
     def make():
         cls = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}[rank]
-        return cls(kernel.shape[0], kernel.shape[2:], use_bias=bias is not None, **options)
+        given = kernel.shape[1] * groups if x.shape[1] is None else None
+        return cls(kernel.shape[0], kernel.shape[2:], use_bias=bias is not None, in_channels=given, **options)
 
     return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
@@ -160,7 +175,8 @@ def _transposed_windows(r, node, rank: int, x, window):
 
 @reads("ConvTranspose")
 def conv_transpose(r, node, x, kernel, bias=None):
-    rank = kernel.ndim - 2 if isinstance(kernel, KnownValue) else len(kernel.shape) - 2
+    rank = len(kernel.shape) - 2
+    _need_sizes(r, node, kernel)
     stride, dilation, padding = _transposed_windows(r, node, rank, x, kernel.shape[2:])
     groups, extra = node.attributes.get("group", 1), tuple(node.attributes.get("output_padding", [0] * rank))
     options = {"stride": stride, "padding": padding, "output_padding": extra, "dilation": dilation, "groups": groups}
@@ -169,7 +185,8 @@ def conv_transpose(r, node, x, kernel, bias=None):
 
     def make():
         cls = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}[rank]
-        return cls(kernel.shape[1] * groups, kernel.shape[2:], use_bias=bias is not None, **options)
+        given = kernel.shape[0] if x.shape[1] is None else None
+        return cls(kernel.shape[1] * groups, kernel.shape[2:], use_bias=bias is not None, in_channels=given, **options)
 
     return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
@@ -211,6 +228,7 @@ def batch_norm(r, node, x, scale, offset, mean, variance):
     def make():  # ONNX's momentum is the share that stays, LabDL's the share that changes
         return nn.BatchNorm(round(1 - node.attributes.get("momentum", 0.9), 7), epsilon)
 
+    x = with_size(r, x, 1, scale.shape[0])
     return r.layer(key(node, scale, offset, mean, variance), layer_path(node, scale), make, values, x)
 
 
@@ -219,7 +237,12 @@ def layer_norm(r, node, x, scale, offset=None):
     axis = node.attributes.get("axis", -1)
     axes = -axis if axis < 0 else len(x.shape) - axis
     epsilon = node.attributes.get("epsilon", 1e-5)
-    if isinstance(x, Spec) and are_weights(r, scale, offset) and scale.ndim == axes and 0 < axes < len(x.shape):
+    if (
+        isinstance(x, Spec)
+        and are_weights(r, scale, offset)
+        and scale.shape == x.shape[-axes:]
+        and 0 < axes < len(x.shape)
+    ):
         return r.layer(
             key(node, scale, offset),
             layer_path(node, scale),
@@ -227,8 +250,8 @@ def layer_norm(r, node, x, scale, offset=None):
             arrays_by_name(gamma=scale, beta=offset),
             x,
         )
-    if scale.ndim != axes:
-        raise r.refuse(node, "has a scale of other axes than it normalizes")
+    if tuple(scale.shape) != tuple(x.shape[len(x.shape) - axes :]):
+        raise r.refuse(node, "has a scale of another shape than the axes that it normalizes")  # its definition is read
     offset = r.call("zeros_like", scale) if offset is None else offset
     return r.call("layer_norm", x, scale, offset, epsilon)
 

@@ -29,7 +29,7 @@ from labdl.spec import Spec, dtype_name, show
 _WRITTEN = 65_536  # largest constant stored in the graph itself
 _PLAIN = ("float32", "float64", "int32", "int64", "bool")  # dtypes of such constants
 _SPENT = 2**25  # elements that an import may compute, besides twice the size of the file
-_UNROLLED = 50_000  # nodes of functions and of the steps of loops
+_UNROLLED = 20_000  # nodes of functions and of the steps of loops
 _FAILURES = (
     ValueError,
     TypeError,

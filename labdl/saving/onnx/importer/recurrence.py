@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from labdl import nn
+from labdl.errors import FileFormatError
 from labdl.saving.onnx.importer.known_values import KnownValue
-from labdl.saving.onnx.importer.neural import are_weights, key, layer_path
+from labdl.saving.onnx.importer.neural import are_weights, key, layer_path, with_size
 from labdl.saving.onnx.importer.registry import reads
+from labdl.saving.onnx.importer.unrolled_recurrence import unroll
 from labdl.spec import Spec
 
 # positions of LabDL's gates among ONNX's: input, forget, candidate, output; reset, update, new
@@ -56,10 +58,14 @@ def recurrent(r, node, x, kernel, recurrent_kernel, bias=None, lengths=None, hid
     name, cls, order, count = _KINDS[kind]
     direction = node.attributes.get("direction", "forward")
     directions = kernel.shape[0]
-    if peepholes is not None or not are_weights(r, kernel, recurrent_kernel, bias) or not isinstance(x, Spec):
-        raise r.refuse(node, "has peepholes, or weights that are not in the file")
-    options = _options(r, node, kind, directions)
-    size = recurrent_kernel.shape[-1]
+    try:
+        if peepholes is not None or not are_weights(r, kernel, recurrent_kernel, bias) or not isinstance(x, Spec):
+            raise r.refuse(node, "has peepholes, or weights that are not in the file")
+        options = _options(r, node, kind, directions)
+    except FileFormatError as refusal:
+        states = [hidden, cell][:count]
+        return unroll(r, node, refusal, x, kernel, recurrent_kernel, bias, lengths, states, peepholes)
+    size, x = recurrent_kernel.shape[-1], with_size(r, x, -1, kernel.shape[-1])
     parts = [_weights(kind, order, kernel, recurrent_kernel, bias, at) for at in range(directions)]
     lengths = None if lengths is None else r.call("astype", lengths, "int64")
     x = r.call("permute_dims", x, (1, 0, 2))

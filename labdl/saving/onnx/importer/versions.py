@@ -22,6 +22,11 @@ def convert_old(onnx, model, name: str):
         return model
     import onnx.version_converter
 
+    if any(n.op_type == "Scan" for n in model.graph.node) and version < 9:  # the converter leaves it as it is
+        raise FileFormatError(
+            f"{name} has the operator Scan of version {version} of the operator set, with an axis of the batch and lengths, "
+            "which LabDL does not support: export it with version 9 or newer"
+        )
     try:
         onnx.checker.check_model(model)
         return onnx.version_converter.convert_version(model, OLDEST)
