@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         Detections,
         Events,
         EventTagging,
+        Instances,
+        InstanceSegmentation,
         Keypoints,
         Mask,
         Points,

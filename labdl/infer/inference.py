@@ -4,38 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from labdl import models
 from labdl.data.conversion import as_array, is_table
 from labdl.data.pipeline import Pipeline as DataPipeline
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
+from labdl.infer.detector import preparation, steps_after
 from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
+from labdl.infer.prepared_sample import PreparedSample
+from labdl.models.vision.detector_form import DetectorForm
 from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.signature import call_as_built
 from labdl.ops.infix import neutral
+from labdl.spec import Spec
 
 _LABELS = ("label", "labels", "target")  # entries of a sample that are no inputs
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedSample:
-    """Result of pre-processing with settings of post-processing for this sample.
-
-    ``inputs`` are the model's: an array, or a tuple of arrays. ``settings`` are the post-processor's for this sample
-    only, such as ``{"original_size": (480, 640)}``; unknown ones are ignored.
-    """
-
-    inputs: Any
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +79,57 @@ class Inference:
         self.postprocessing = Pipeline(postprocess, self.model.class_names, self.outputs)
         self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
+        )
+
+    @classmethod
+    def of(
+        cls,
+        model: str | Module,
+        *,
+        weights: Mapping[str, Any] | None = None,
+        backend: str | None = None,
+        batch_size: int | None = None,
+        size: tuple[int, int] | None = None,
+        **settings,
+    ) -> Inference:
+        """Inference of a detector of the zoo, from a picture to its objects, with the published steps before and after it.
+
+        ``model`` is a name or a model of the zoo, trained or not; ``weights`` are those of the published implementation, as in
+        `labdl.models.create`. Samples are file names, PIL pictures, or arrays (height, width, 3) of uint8 or of floats from 0
+        to 1. ``settings`` are those of `Detection` and results its `Detections`, of models of masks those of
+        `InstanceSegmentation` and its `Instances`, in the pixels of the picture. ``size`` is
+        that of the input where the model leaves it open: height and width, or, of detectors on a feature pyramid, the shorter
+        side and the longest that the other one may be::
+
+            infer = Inference.of("fasterrcnn_resnet50_fpn", weights=state_dict, threshold=0.5)
+            infer.infer_one("street.jpg").boxes
+
+        Raises ConfigError for a model whose steps are not known, and for unknown names and settings.
+        """
+        found = models.create(model) if isinstance(model, str) else model
+        form = getattr(found, "detector_form", None)
+        if not isinstance(form, DetectorForm):
+            name = model if isinstance(model, str) else type(model).__name__
+            raise ConfigError(
+                f"Inference.of has no steps for {name}, which is no detector of the zoo "
+                "(labdl.models.list_models('object detection')): give preprocess= and postprocess= to Inference"
+            )
+        form = form if size is None else replace(form, size=size)
+        if found.unbuilt:
+            size = (None, None) if form.resize == "shorter" else form.size
+            found.build(Spec((None, 3, *size)), backend=backend)
+        if weights is not None:
+            models.load_public(found, weights)
+        # pictures keep their proportions, so two of them may not fit into one batch
+        count = batch_size or (1 if form.resize == "shorter" else 32)
+        steps = steps_after(form, settings)
+        return cls(
+            found,
+            preprocess=preparation(form),
+            postprocess=steps,
+            backend=backend,
+            batch_size=count,
+            compiled=False,
         )
 
     # -- overridable steps

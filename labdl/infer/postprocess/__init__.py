@@ -4,6 +4,7 @@ from labdl.infer.postprocess.audio import Events, EventTagging, SpeechRecognitio
 from labdl.infer.postprocess.base import POSTPROCESSORS, PostProcessor, postprocessor
 from labdl.infer.postprocess.classification import Classes, Classification
 from labdl.infer.postprocess.detection import Detection, Detections
+from labdl.infer.postprocess.instances import Instances, InstanceSegmentation
 from labdl.infer.postprocess.keypoints import Keypoints, Points, box_affine
 from labdl.infer.postprocess.question_answering import AnswerSpans, QuestionAnswering
 from labdl.infer.postprocess.segmentation import Mask, Segmentation, mask_from_run_lengths, run_lengths
@@ -18,6 +19,8 @@ __all__ = [
     "Detections",
     "EventTagging",
     "Events",
+    "InstanceSegmentation",
+    "Instances",
     "Keypoints",
     "Mask",
     "Points",

@@ -44,10 +44,11 @@ class Detection(PostProcessor):
     of the image. ``activation`` converts scores to probabilities; the column ``background`` is excluded. Each class above
     ``threshold`` gives a detection of its box, or with ``best_class_only=True`` the best class only.
 
-    The best ``candidates`` enter the suppression at ``iou_threshold`` (per class, or with ``class_agnostic=True`` over
-    all), of which ``max_detections`` are kept. With ``image_size`` (height, width) of the model's input and
-    ``original_size`` of the image, boxes are in pixels of the original and clipped to it; ``resize`` is the method by
-    which it was resized: "stretch", or "letterbox" with equal margins.
+    The best ``candidates``, and of each class the best ``candidates_per_class``, enter the suppression at ``iou_threshold``
+    (per class, or with ``class_agnostic=True`` over all), of which ``max_detections`` are kept. With ``image_size`` (height,
+    width) of the model's input and ``original_size`` of the image, boxes are in pixels of the original and clipped to it;
+    ``resize`` is the method by which it was resized: "stretch", or "letterbox" with equal margins. ``clip_first=True`` clips
+    boxes to ``image_size`` before the suppression, too; boxes with a side below ``least_side`` are left out.
 
     Sources: torchvision's RetinaNet and Faster R-CNN; Jocher's YOLOv5 for the letterbox. Raises ModelError for invalid
     outputs, ConfigError for a missing size.
@@ -57,6 +58,7 @@ class Detection(PostProcessor):
     iou_threshold: Share = 0.5
     max_detections: Annotated[int, Ge(1)] = 100
     candidates: Annotated[int, Ge(1)] = 1000
+    candidates_per_class: Annotated[int, Ge(1)] | None = None
     box_format: Literal["xyxy", "xywh", "cxcywh"] = "xyxy"
     activation: Literal["none", "sigmoid", "softmax"] = "none"
     background: int | None = None
@@ -66,6 +68,8 @@ class Detection(PostProcessor):
     image_size: tuple[Side, Side] | None = None
     original_size: tuple[Side, Side] | None = None
     resize: Literal["stretch", "letterbox"] = "stretch"
+    clip_first: bool = False
+    least_side: Annotated[float, Ge(0)] = 0.0
     names: tuple[str, ...] | None = None
 
     def check(self) -> None:
@@ -76,8 +80,16 @@ class Detection(PostProcessor):
 
     def __call__(self, output) -> Detections:
         boxes, scores, labels = self._candidates(*self._parts(output))
+        if self.clip_first and self.image_size is not None:
+            boxes = ops.clip_boxes(boxes, (1, 1) if self.normalized else self.image_size)
         kept = scores > self.threshold
+        if self.least_side:
+            kept &= (boxes[:, 2:] - boxes[:, :2]).min(1, initial=np.inf) >= self.least_side
         boxes, scores, labels = boxes[kept], scores[kept], labels[kept]
+        if self.candidates_per_class is not None and len(labels):
+            places = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+            kept = np.concatenate([at[top_k_indices(scores[at], self.candidates_per_class)] for at in places])
+            boxes, scores, labels = boxes[kept], scores[kept], labels[kept]
         first = top_k_indices(scores, self.candidates)
         boxes, scores, labels = boxes[first], scores[first], labels[first]
         kinds = np.zeros_like(labels) if self.class_agnostic else labels

@@ -12,6 +12,7 @@ from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.cells import only_raw
+from labdl.models.vision.detector_form import DetectorForm, boxes_of_classes, on_pyramid
 from labdl.models.vision.feature_pyramid import ResNetPyramid, pyramid_names
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.region_proposals import RegionProposals, clip_to_images, proposal_names
@@ -56,6 +57,9 @@ class FasterRCNN(nn.Module):
     """
 
     public_names: ClassVar[public_weights.PublicNames]
+    detector_form: ClassVar[DetectorForm] = on_pyramid(
+        boxes_of_classes, takes_sizes=True, clip_first=True, candidates=10**9, max_detections=100, least_side=0.01
+    )
 
     def __init__(
         self,
@@ -76,7 +80,10 @@ class FasterRCNN(nn.Module):
 
     def forward(self, x, sizes=None):
         check_sizes(type(self).__name__, x, least=32, multiple=32)
-        sizes = image_sizes(x) if sizes is None else sizes
+        return self.maps_and_outputs(x, image_sizes(x) if sizes is None else sizes)[1]
+
+    def maps_and_outputs(self, x, sizes) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The maps of the pyramid, and the outputs of the model."""
         maps = self.backbone(x)
         objectness, offsets, anchors, proposals, exist = self.proposals(x, sizes, *maps)
         raw = objectness, offsets, ops.zeros_like(offsets) + anchors, proposals
@@ -84,11 +91,11 @@ class FasterRCNN(nn.Module):
         logits = ops.reshape_with([logits, proposals], ((1, 0), (1, 1), self.columns))
         changes = ops.reshape_with([changes, proposals], ((1, 0), (1, 1), self.columns, 4))
         if only_raw(self, x):
-            return *raw, logits, changes
+            return maps, (*raw, logits, changes)
         boxes = ops.box_decode(changes, ops.expand_dims(proposals, 2), WEIGHTS)
         boxes = ops.reshape_with([clip_to_images(ops.flatten(boxes, 1, 2), sizes), logits], ((1, 0), (1, 1), (1, 2), 4))
         probabilities = ops.where(ops.expand_dims(exist, -1), ops.softmax(logits, axis=-1), 0.0)
-        return *raw, logits, changes, boxes, probabilities
+        return maps, (*raw, logits, changes, boxes, probabilities)
 
     def pool(self, maps, boxes, size: int):
         """Features (N * K, C, size, size) of boxes (N, K, 4) of each image."""

@@ -13,6 +13,7 @@ from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.anchor_boxes import AnchorBoxes, Corners, rows_of_anchors
 from labdl.models.vision.cells import only_raw
+from labdl.models.vision.detector_form import DetectorForm, single_shot
 from labdl.models.vision.image_size import check_sizes
 from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
@@ -108,6 +109,12 @@ def _activate(layers, x):
     return x
 
 
+def _form(size: int) -> DetectorForm:
+    """Values are those of bytes, less the mean of ImageNet, as VGG-16 was trained by its authors."""
+    settings = {"threshold": 0.01, "iou_threshold": 0.45, "max_detections": 200, "candidates_per_class": 400}
+    return single_shot(size, mean=(0.48235, 0.45882, 0.40784), deviation=1 / 255, **settings)
+
+
 class SSD(nn.Module):
     """Images (N, 3, size, size) to boxes and classes of all default boxes of the maps of a backbone.
 
@@ -119,7 +126,7 @@ class SSD(nn.Module):
         offsets, logits, default, boxes, probabilities = model(images)
 
     ``ratios``, ``scales`` and ``strides`` are those of `default_boxes`; ``predict`` makes the layer of a map that gives so many
-    channels. Raises ValueError for images of another size.
+    channels, ``form`` the steps before and after the model. Raises ValueError for images of another size.
     """
 
     public_names: ClassVar[public_weights.PublicNames]
@@ -133,8 +140,9 @@ class SSD(nn.Module):
         strides: Sequence[float],
         size: int = 300,
         predict: Callable[[int], nn.Module] = _convolution,
+        form: Callable[[int], DetectorForm] = _form,
     ):
-        self.backbone = backbone
+        self.backbone, self.detector_form = backbone, form(size)
         self.size, self.columns = size, classes
         self.anchors = AnchorBoxes(default_boxes(ratios, scales, strides, size), strides)
         self.offsets = nn.ModuleList(predict(4 * count) for count in self.anchors.counts)

@@ -14,6 +14,7 @@ from labdl.models import zoo
 from labdl.models.vision.anchor_head import ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.compound_scaling import scale_channels, scale_depth
 from labdl.models.vision.csp import C3, c3_names, convolution, convolution_names
+from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterboxed, rows_with_objectness
 from labdl.models.vision.distance_head import DistanceHead, distance_head_names
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.spatial_pyramid import SPPF, sppf_names
@@ -93,6 +94,12 @@ class YOLOv5(nn.Module):
     def forward(self, x):
         check_sizes("YOLOv5", x, least=32, multiple=32)
         return self.head(*self.neck(*self.backbone(x)))
+
+    @property
+    def detector_form(self) -> DetectorForm:
+        """The steps before and after the model."""
+        read = rows_with_objectness if isinstance(self.head, AnchorHead) else columns_as_rows
+        return letterboxed(read, threshold=0.25, iou_threshold=0.45, max_detections=1000, candidates=30_000)
 
     @property
     def public_names(self) -> public_weights.PublicNames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from labdl import nn, ops
 from labdl.interop import public_weights
@@ -12,6 +13,7 @@ from labdl.models import zoo
 from labdl.models.vision.anchor_head import ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.conv_norm import conv_norm_names
 from labdl.models.vision.csp import convolution, convolution_names
+from labdl.models.vision.detector_form import DetectorForm, letterboxed, rows_with_objectness
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.rep_vgg import RepVGGBlock
 from labdl.spec import Spec
@@ -154,6 +156,10 @@ class YOLOv7(nn.Module):
     all others are multiples. The large one has SiLU and ends in RepVGG blocks, the tiny one has leaky ReLUs. Raises
     ValueError for images of other sizes.
     """
+
+    detector_form: ClassVar[DetectorForm] = letterboxed(
+        rows_with_objectness, threshold=0.25, iou_threshold=0.45, max_detections=300, candidates=30_000
+    )
 
     def __init__(self, classes: int = 80, channels: int = 128, *, tiny: bool = False, anchors: Anchors = _ANCHORS):
         ends = [2 * channels, 4 * channels, 8 * channels]

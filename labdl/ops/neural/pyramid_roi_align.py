@@ -1,5 +1,7 @@
 """Features of boxes from the maps of a pyramid, each box from the map of its size."""
 
+from typing import Any
+
 import numpy as np
 
 from labdl.dispatch import spec_of
@@ -57,11 +59,11 @@ def pyramid_roi_align(
 ):
     """Features (K, C, height, width) of boxes (K, 4) from the maps (N, C, H, W) of a pyramid, the finest first.
 
-    As `roi_align` without ``aligned``, each box on one map. ``canonical`` is a level, the side of a square box of that level, and
+    As `roi_align` without ``aligned``, each box on one map. ``canonical`` is a level, the side of a square box of it and
     the level of the first map; boxes of the next level are twice as large. ``spatial_scales`` are the sizes of the maps by
     that of the image. Semantics: torchvision.ops.MultiScaleRoIAlign (Lin et al., 2017).
     """
-    shapes = [spec_of(x).shape for x in maps]
+    shapes: list[Any] = [spec_of(x).shape for x in maps]
     channels, heights, widths = shapes[0][1], [s[2] for s in shapes], [s[3] for s in shapes]
     starts = np.cumsum([0, *(s[0] * s[2] * s[3] for s in shapes[:-1])])
     table = concat([reshape(permute_dims(_wide(x), (0, 2, 3, 1)), (-1, channels)) for x in maps], axis=0)

@@ -1,0 +1,91 @@
+"""The form of a detector: how a picture becomes its input, and its outputs become boxes and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+_IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+Outputs = Sequence[np.ndarray]
+Read = Callable[[Outputs], tuple[np.ndarray, ...]]
+
+
+@dataclass(frozen=True)
+class DetectorForm:
+    """What goes before and after a detector, with the settings of its published implementation.
+
+    Pictures have values from 0 to 1; ``mean`` is taken away and the rest divided by ``deviation``. ``resize`` says what
+    ``size`` means: "stretch" to this height and width, "letterbox" into them with gray margins, or "shorter": the shorter
+    side becomes the first, the longer one at most the second number, and zeros follow up to a multiple of 32.
+    ``takes_sizes``: the model takes the sizes before these zeros as a second input. ``read`` gives, of the outputs for one
+    picture, boxes (n, 4) and scores (n, classes), or boxes, scores (n) and classes (n). ``settings`` are those of
+    the post-processor of the name ``postprocess`` in `labdl.infer`.
+    """
+
+    resize: Literal["stretch", "letterbox", "shorter"]
+    size: tuple[int, int]
+    read: Read
+    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    deviation: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    takes_sizes: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    postprocess: str = "detection"
+
+
+def last_two(outputs: Outputs) -> tuple[np.ndarray, ...]:
+    """The boxes and the probabilities that are a detector's last outputs."""
+    boxes, scores = outputs[-2:]
+    return boxes, scores
+
+
+def columns_as_rows(outputs: Outputs) -> tuple[np.ndarray, ...]:
+    """Boxes (4, cells) and probabilities (classes, cells) of a detector without anchors, as rows."""
+    boxes, scores = outputs[-2:]
+    return boxes.T, scores.T
+
+
+def rows_with_objectness(outputs: Outputs) -> tuple[np.ndarray, ...]:
+    """Rows of center, size, objectness and classes: a score is the product of the objectness and the class."""
+    rows = outputs[-1]
+    return rows[:, :4], rows[:, 4:5] * rows[:, 5:]
+
+
+def boxes_of_classes(outputs: Outputs) -> tuple[np.ndarray, ...]:
+    """Boxes (n, classes, 4) and probabilities (n, classes), a box for each class but the background, class 0."""
+    boxes, scores = outputs[-2:]
+    classes = np.tile(np.arange(1, scores.shape[1]), len(scores))
+    return boxes[:, 1:].reshape(-1, 4), scores[:, 1:].ravel(), classes
+
+
+def detections_with_masks(outputs: Outputs) -> tuple[np.ndarray, ...]:
+    """Boxes (n, 4), scores (n), classes (n) and masks (n, height, width) of detections that a model has selected itself."""
+    boxes, scores, classes, masks = outputs[-4:]
+    return boxes, scores, classes, masks
+
+
+def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float, **settings) -> DetectorForm:
+    """The form of SSD: pictures stretched to a square, values from 0 to 1 less their mean, in units of ``deviation``."""
+    return DetectorForm(
+        "stretch",
+        (size, size),
+        last_two,
+        mean,
+        (deviation,) * 3,
+        settings={"background": 0, "clip_first": True, "candidates": 10**9, **settings},
+    )
+
+
+def on_pyramid(read: Read, *, takes_sizes: bool, postprocess: str = "detection", **settings) -> DetectorForm:
+    """The form of detectors on a feature pyramid, as torchvision has it."""
+    return DetectorForm("shorter", (800, 1333), read, *_IMAGENET, takes_sizes, settings, postprocess)
+
+
+def letterboxed(read: Read, size: int = 640, **settings) -> DetectorForm:
+    """The form of YOLO from version 5 on: letterboxes, values from 0 to 1, boxes as center and size, one class each."""
+    return DetectorForm(
+        "letterbox", (size, size), read, settings={"box_format": "cxcywh", "best_class_only": True, **settings}
+    )
