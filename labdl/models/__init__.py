@@ -5,14 +5,14 @@ import pkgutil
 from importlib import import_module
 
 from labdl.errors import suggest_name
-from labdl.models import text, vision, zoo
+from labdl.models import text, vision, weights, zoo
 from labdl.models.public import load_public, public_state_dict
 from labdl.models.zoo import create, list_models
 
 for _found in pkgutil.walk_packages(__path__, "labdl.models."):  # each file registers its models
     import_module(_found.name)
 
-__all__ = ["create", "list_models", "load_public", "public_state_dict", "text", "vision"]
+__all__ = ["create", "list_models", "load_public", "public_state_dict", "text", "vision", "weights"]
 
 
 def __dir__() -> list[str]:
