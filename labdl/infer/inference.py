@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,32 +17,13 @@ from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns,
 from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
+from labdl.infer.prepared_sample import Batch, PreparedSample
 from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.signature import call_as_built
 from labdl.ops.infix import neutral
 
 _LABELS = ("label", "labels", "target")  # entries of a sample that are no inputs
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedSample:
-    """Result of pre-processing with settings of post-processing for this sample.
-
-    ``inputs`` are the model's: an array, or a tuple of arrays. ``settings`` are the post-processor's for this sample
-    only, such as ``{"original_size": (480, 640)}``; unknown ones are ignored.
-    """
-
-    inputs: Any
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Inputs of the model for a batch, and settings of the post-processor for single samples, if any."""
-
-    inputs: tuple[np.ndarray, ...]
-    settings: Sequence[Mapping[str, Any]] = ()
 
 
 class Inference:
@@ -86,6 +66,45 @@ class Inference:
         self.postprocessing = Pipeline(postprocess, self.model.class_names, self.outputs)
         self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
+        )
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        weights: Any = None,
+        *,
+        preprocess: Any = None,
+        postprocess: Any = None,
+        backend: str | None = None,
+        batch_size: int | None = None,
+        compiled: bool | str | None = None,
+        progress: bool = True,
+        **settings: Any,
+    ) -> Self:
+        """Inference with a model of the zoo: ``Inference.of("resnet50").infer_one("cat.jpg").label``.
+
+        Samples are names of files, arrays (height, width[, channels]) of uint8 or floating-point numbers from 0 to 1, or
+        Pillow pictures; of a model for clips, videos and arrays (frames, height, width, 3) of uint8. Results are those of
+        the model's task: `Classes` with names and probabilities, the `Mask` in the size of the picture.
+
+        ``weights`` are those of `labdl.models.create`, by default the first set of the model, and ``settings`` those of the
+        model. ``preprocess`` is needed for weights that are in no table: the name of a set with the same pre-processing
+        ("torchvision/IMAGENET1K_V1"), a `labdl.models.weights.PicturePreprocessing`, or functions. ``postprocess`` takes the
+        place of that of the task; the other arguments are those of `Inference`.
+
+        Raises what `labdl.models.create` raises, and ConfigError where the pre-processing or the task is not known.
+        """
+        from labdl.infer.tasks import plan_inference
+
+        plan = plan_inference(name, weights, preprocess, backend=backend, progress=progress, settings=settings)
+        return cls(
+            plan.model,
+            preprocess=plan.preprocess,
+            postprocess=plan.postprocess if postprocess is None else postprocess,
+            backend=backend,
+            batch_size=batch_size or plan.batch_size,
+            compiled=compiled,
         )
 
     # -- overridable steps

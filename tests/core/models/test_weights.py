@@ -165,6 +165,7 @@ def test_other_classes_keep_a_new_head_and_say_so(folder, published, small):
         create("here", width=8, classes=5)
 
 
+@pytest.mark.sample(False)
 def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
     def network(auxiliary):
         depths = (1, 1, 1, 1)
@@ -179,6 +180,7 @@ def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
         weights.loading.load_weights(whole, models.public_state_dict(plain), title="plain")
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("kind", ["npz", "safetensors", "pth", "standard", "training"])
 def test_files(kind, folder, small, tmp_path):
     path = tmp_path / f"file.{ {'standard': 'npz', 'training': 'pth'}.get(kind, kind) }"
@@ -199,6 +201,7 @@ def test_files(kind, folder, small, tmp_path):
         create(str(tmp_path / "missing.pth"))
 
 
+@pytest.mark.sample(False)
 def test_a_file_may_be_given_to_load_public(small, tmp_path):
     pth({f"ema.{name}": value for name, value in small.items()}, tmp_path / "training.pth")
     model = models.create("small_resnet").build(backend="numpy")
@@ -250,12 +253,14 @@ class TestHub:
         assert equal(create("hf://me/small/model.safetensors"), small)
         assert len(server.requests) == count
 
+    @pytest.mark.sample(False)
     def test_a_named_file_of_a_revision_in_a_folder(self, server, small, tmp_path):
         self.put(server, "me/small", "all/net.pth", pth(small, tmp_path / "net.pth"), revision="v2")
         assert equal(create("hf://me/small@v2/all/net.pth"), small)
         with pytest.raises(MissingFileError, match="the Hub has no such file"):
             create("hf://me/small/all/net.pth")
 
+    @pytest.mark.sample(False)
     def test_an_older_repository_has_pytorch_model_bin(self, server, small, tmp_path):
         self.put(server, "me/old", "pytorch_model.bin", pth(small, tmp_path / "net.pth"))
         assert equal(create("hf://me/old"), small)
@@ -287,11 +292,13 @@ class TestHub:
         assert equal(create("hf://me/large"), small)
         assert len(server.requests) == count
 
+    @pytest.mark.sample(False)
     def test_a_renamed_repository(self, server, small):
         path = self.put(server, "me/new", "model.safetensors", safetensors_bytes(small))
         server.moved["/me/before/resolve/main/model.safetensors"] = path
         assert equal(create("hf://me/before"), small)
 
+    @pytest.mark.sample(False)
     def test_the_cache_of_huggingface_hub_is_used(self, server, small, tmp_path):
         home = tmp_path / "hf/hub/models--me--cached"
         (home / "refs").mkdir(parents=True)
