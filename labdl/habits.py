@@ -149,7 +149,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "logger": "trainer.start(…) records a run",
     },
     "setting of a zoo model": {
-        "pretrained": "write weights=state dict of the published model, see labdl.models.load_public",
+        "pretrained": 'write weights="torchvision", or another of labdl.models.weights.list_weights(name)',
     },
 }
 

@@ -11,7 +11,7 @@ from labdl.nn.output_kind import output_kind
 
 if TYPE_CHECKING:
     from labdl.infer.evaluator import Evaluator
-    from labdl.infer.inference import Inference, PreparedSample
+    from labdl.infer.inference import Inference
     from labdl.infer.postprocess import (
         POSTPROCESSORS,
         AnswerSpans,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         postprocessor,
         run_lengths,
     )
+    from labdl.infer.prepared_sample import PreparedSample
 
 __all__ = [
     "POSTPROCESSORS",
@@ -72,7 +73,7 @@ __all__ = [
     "run_lengths",
 ]
 
-_HOMES = {"Evaluator": "evaluator", "Inference": "inference", "PreparedSample": "inference"}
+_HOMES = {"Evaluator": "evaluator", "Inference": "inference", "PreparedSample": "prepared_sample"}
 
 
 def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):

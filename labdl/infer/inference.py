@@ -4,39 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from labdl import models
 from labdl.data.conversion import as_array, is_table
 from labdl.data.pipeline import Pipeline as DataPipeline
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
-from labdl.infer.detector import preparation, steps_after
 from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
-from labdl.infer.prepared_sample import PreparedSample
-from labdl.models.vision.detector_form import DetectorForm
+from labdl.infer.prepared_sample import Batch, PreparedSample
 from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.signature import call_as_built
 from labdl.ops.infix import neutral
-from labdl.spec import Spec
 
 _LABELS = ("label", "labels", "target")  # entries of a sample that are no inputs
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Inputs of the model for a batch, and settings of the post-processor for single samples, if any."""
-
-    inputs: tuple[np.ndarray, ...]
-    settings: Sequence[Mapping[str, Any]] = ()
 
 
 class Inference:
@@ -85,51 +72,46 @@ class Inference:
     def of(
         cls,
         model: str | Module,
+        weights: Any = None,
         *,
-        weights: Mapping[str, Any] | None = None,
+        preprocess: Any = None,
+        postprocess: Any = None,
+        size: tuple[int, int] | None = None,
         backend: str | None = None,
         batch_size: int | None = None,
-        size: tuple[int, int] | None = None,
-        **settings,
-    ) -> Inference:
-        """Inference of a detector of the zoo, from a picture to its objects, with the published steps before and after it.
+        compiled: bool | str | None = None,
+        progress: bool = True,
+        **settings: Any,
+    ) -> Self:
+        """Inference with a model of the zoo: ``Inference.of("resnet50").infer_one("cat.jpg").label``.
 
-        ``model`` is a name or a model of the zoo, trained or not; ``weights`` are those of the published implementation, as in
-        `labdl.models.create`. Samples are file names, PIL pictures, or arrays (height, width, 3) of uint8 or of floats from 0
-        to 1. ``settings`` are those of `Detection` and results its `Detections`, of models of masks those of
-        `InstanceSegmentation` and its `Instances`, in the pixels of the picture. ``size`` is
-        that of the input where the model leaves it open: height and width, or, of detectors on a feature pyramid, the shorter
-        side and the longest that the other one may be::
+        Samples are names of files, arrays (height, width[, channels]) of uint8 or floating-point numbers from 0 to 1, or
+        Pillow pictures; of a model for clips, videos and arrays (frames, height, width, 3) of uint8. Results are those of
+        the model's task: `Classes` with names and probabilities, the `Mask` in the size of the picture, the `Detections` of
+        a detector and the `Instances` of a model of masks in the pixels of the picture.
 
-            infer = Inference.of("fasterrcnn_resnet50_fpn", weights=state_dict, threshold=0.5)
-            infer.infer_one("street.jpg").boxes
+        ``model`` is the name of a model, with the ``weights`` of `labdl.models.create`, by default its first set; a detector
+        may also be a Module, trained or not. ``settings`` are those of the model that is named, and of the post-processor,
+        such as ``top_k=3`` or ``threshold=0.5``. ``preprocess`` is needed for weights that are in no table: the name of a set
+        with the same pre-processing ("torchvision/IMAGENET1K_V1"), a `labdl.models.weights.PicturePreprocessing`, or
+        functions. ``size`` is that of a detector's input where the model leaves it open: height and width, or, of detectors on
+        a feature pyramid, the shorter side and the longest that the other one may be. ``postprocess`` takes the place of that
+        of the task; the other arguments are those of `Inference`.
 
-        Raises ConfigError for a model whose steps are not known, and for unknown names and settings.
+        Raises what `labdl.models.create` raises, and ConfigError where the pre-processing or the task is not known.
         """
-        found = models.create(model) if isinstance(model, str) else model
-        form = getattr(found, "detector_form", None)
-        if not isinstance(form, DetectorForm):
-            name = model if isinstance(model, str) else type(model).__name__
-            raise ConfigError(
-                f"Inference.of has no steps for {name}, which is no detector of the zoo "
-                "(labdl.models.list_models('object detection')): give preprocess= and postprocess= to Inference"
-            )
-        form = form if size is None else replace(form, size=size)
-        if found.unbuilt:
-            size = (None, None) if form.resize == "shorter" else form.size
-            found.build(Spec((None, 3, *size)), backend=backend)
-        if weights is not None:
-            models.load_public(found, weights)
-        # pictures keep their proportions, so two of them may not fit into one batch
-        count = batch_size or (1 if form.resize == "shorter" else 32)
-        steps = steps_after(form, settings)
+        from labdl.infer.tasks import plan_inference
+
+        plan = plan_inference(
+            model, weights, preprocess, size=size, backend=backend, progress=progress, settings=settings
+        )
         return cls(
-            found,
-            preprocess=preparation(form),
-            postprocess=steps,
+            plan.model,
+            preprocess=plan.preprocess,
+            postprocess=plan.postprocess if postprocess is None else postprocess,
             backend=backend,
-            batch_size=count,
-            compiled=False,
+            batch_size=batch_size or plan.batch_size,
+            compiled=plan.compiled if compiled is None else compiled,
         )
 
     # -- overridable steps

@@ -1,10 +1,12 @@
-"""A prepared sample: the inputs of a model, and settings of the post-processor for this sample."""
+"""Inputs of a model for one sample and for a batch, with settings of the post-processing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,3 +19,11 @@ class PreparedSample:
 
     inputs: Any
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Inputs of the model for a batch, and settings of the post-processor for single samples, if any."""
+
+    inputs: tuple[np.ndarray, ...]
+    settings: Sequence[Mapping[str, Any]] = ()

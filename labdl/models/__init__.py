@@ -5,7 +5,7 @@ import pkgutil
 from importlib import import_module
 
 from labdl.errors import suggest_name
-from labdl.models import text, vision, zoo
+from labdl.models import text, vision, weights, zoo
 from labdl.models.pretrained import from_pretrained, save_pretrained
 from labdl.models.public import load_public, public_state_dict
 from labdl.models.zoo import create, list_models
@@ -22,6 +22,7 @@ __all__ = [
     "save_pretrained",
     "text",
     "vision",
+    "weights",
 ]
 
 

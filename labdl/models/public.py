@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from labdl.errors import ConfigError, ModelError
 from labdl.interop.key_map import Keys, rename_keys
-from labdl.interop.public_weights import Group, PublicNames
+from labdl.interop.public_weights import Conversion, Group, PublicNames
+from labdl.models.weights.reading import read_weights
 from labdl.nn.module import Module
 from labdl.nn.schema import is_layer
 from labdl.nn.state_dict import LoadReport, to_array
@@ -19,7 +21,7 @@ Names = PublicNames | Iterable[Group]
 
 def load_public(
     model: Module,
-    weights: Mapping[str, Any],
+    weights: Mapping[str, Any] | str | Path,
     names: Names | None = None,
     *,
     strict: bool = True,
@@ -28,32 +30,56 @@ def load_public(
 ) -> LoadReport:
     """Load the state dict of a published implementation into a built model; returns the report of `Module.load_state_dict`.
 
-    ``weights`` maps public names to arrays, or to tensors of a framework. ``names`` is the table of names, by default that of
-    the model's class (``public_names``), which models of the zoo have; `labdl.interop.public_weights` has the parts of which
-    one is made. ``strict``, ``prefix`` and ``keys`` are those of `Module.load_state_dict`, for the public names::
+    ``weights`` maps public names to arrays, or to tensors of a framework, or is the path of a file of them (.pth, .bin,
+    .safetensors, .pdparams, .ckpt, .npz), in which nothing is executed and which needs no framework. ``names`` is the table
+    of names, by default that of the model's class (``public_names``), which models of the zoo have;
+    `labdl.interop.public_weights` has the parts of which one is made. ``strict``, ``prefix`` and ``keys`` are those of
+    `Module.load_state_dict`, for the public names::
 
         model = labdl.models.create("resnet18").build()
-        load_public(model, torch.load("resnet18.pth"), prefix="module.")
+        load_public(model, "training.pth", prefix="model_ema.")
 
-    Raises ModelError for a model without a table, StateDictError naming what is missing, unexpected or of another shape, and
-    layers of another type than the table says; the model is then unchanged.
+    Raises ModelError for a model without a table, FileFormatError for a file that is broken or holds code in the place of
+    arrays, StateDictError naming what is missing, unexpected or of another shape, and layers of another type than the table
+    says; the model is then unchanged.
     """
-    if not isinstance(weights, Mapping):
-        raise ConfigError(
-            f"weights wants a dictionary of names and arrays, received {type(weights).__name__}: read the file first, or use "
-            "labdl.load_checkpoint"
-        )
-    table = _table(model, names)
-    model._need_build()
-    table.check_layers({path: type(part).__name__ for path, part in model.named_modules() if is_layer(part)})
-    given = {name: to_array(name, value) for name, value in rename_keys(weights, prefix, keys).items()}
-    found = table.convert(given)
+    found = convert_public(model, weights, names, prefix=prefix, keys=keys)
     if strict or found.contradictions or not found.values:
         return model.load_state_dict(found.result())
     report = model.load_state_dict(found.values, strict=False)
     return LoadReport(
         report.loaded, report.missing_keys, [*report.unexpected_keys, *found.unexpected], report.mismatched
     )
+
+
+def convert_public(
+    model: Module,
+    weights: Mapping[str, Any] | str | Path,
+    names: Names | None = None,
+    *,
+    prefix: str = "",
+    keys: Keys | None = None,
+) -> Conversion:
+    """The values of a state dict, or of a file, for a built model, under standard names; arguments are those of `load_public`.
+
+    A parameter file of LabDL has the standard names already.
+    """
+    if not isinstance(weights, Mapping | str | Path):
+        raise ConfigError(
+            "weights wants a dictionary of names and arrays, or the path of a file, received "
+            f"{type(weights).__name__}: take its state dict, or use labdl.load_checkpoint"
+        )
+    table = _table(model, names)
+    model._need_build()
+    table.check_layers({path: type(part).__name__ for path, part in model.named_modules() if is_layer(part)})
+    if isinstance(weights, Mapping):
+        weights = rename_keys(weights, prefix, keys)
+    else:
+        weights = read_weights(model, weights, table, prefix=prefix, keys=keys)
+        own = {name for name, _ in model.named_parameters()}
+        if not own.isdisjoint(weights):
+            return Conversion(dict(weights), [], [], [])
+    return table.convert({name: to_array(name, value) for name, value in weights.items()})
 
 
 def public_state_dict(model: Module, names: Names | None = None) -> dict[str, np.ndarray]:

@@ -7,13 +7,15 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from labdl import habits
 from labdl.errors import ConfigError
-from labdl.models.public import load_public
+from labdl.models.weights import class_names, locate_weights
+from labdl.models.weights.loading import load_weights
 from labdl.nn.module import Module
 from labdl.settings import Declaration, declaration_of_function
 from labdl.spec import Spec
@@ -113,13 +115,30 @@ def find(name: str) -> ZooModel:
     return ZOO[name]
 
 
-def create(name: str, *, weights: Weights | None = None, backend: str | None = None, **settings) -> Module:
+def create(
+    name: str,
+    *,
+    weights: Weights | str | Path | None = None,
+    backend: str | None = None,
+    progress: bool = True,
+    **settings,
+) -> Module:
     """Create a model by name: ``labdl.models.create("resnet50", classes=10)``; it is not built yet.
 
-    Names are those of the published implementations; `list_models` lists them. With ``weights``, the state dict of that
-    implementation (see `load_public`), the model is built for its usual inputs on the ``backend``, the default one if it is
-    None, and has these values; `Module.replace_head` then gives it other classes. Raises ConfigError for an unknown name or
-    setting, ModelError where public names of the model are not known, StateDictError for weights of another model.
+    Names are those of the published implementations; `list_models` lists them. With ``weights`` the model is built for its
+    usual inputs on the ``backend``, the default one if it is None, and has these values. They are
+
+    - the name of a set, ``weights="torchvision/IMAGENET1K_V2"`` or ``"torchvision"`` for the default of this reference
+      (`labdl.models.weights.list_weights` lists them), which is downloaded once, with ``progress``, and checked by its hash;
+    - a file, ``"path/to/file.pth"``, .safetensors or .npz, with the names of the published implementation;
+    - ``"hf://owner/name"`` or ``"hf://owner/name/file"``, a file of the Hugging Face Hub;
+    - a state dict of the published implementation (see `load_public`).
+
+    A set brings the `preprocessing` and the `class_names` of the model along, and settings that it needs (``image_size``).
+    With other ``classes`` than those of the weights, all but the head is loaded, and a warning says so.
+
+    Raises ConfigError for an unknown name or setting, ModelError where public names of the model are not known,
+    StateDictError for weights of another model, MissingFileError without the file, FileFormatError for one that is broken.
     """
     entry = find(name)
     if "num_classes" in settings and "classes" not in settings:  # as it is called elsewhere
@@ -128,10 +147,20 @@ def create(name: str, *, weights: Weights | None = None, backend: str | None = N
         advice = habits.hint("setting of a zoo model", setting)
         if advice:
             raise ConfigError(f"{name} has no setting {setting!r}{advice}")
-    model = entry.create(**settings)
-    if weights is not None:
-        model.build(*model.input_specs, backend=backend)
-        load_public(model, weights)
+    if weights is None:
+        return entry.create(**settings)
+    entry.settings.check(settings)  # before a download
+    source, title, known = weights, "the weights", None
+    if isinstance(weights, str | Path):
+        source, known = locate_weights(name, weights, progress=progress)
+        title = str(weights) if known is None else known.path
+    model = entry.create(**{**(known.settings if known else {}), **settings})
+    model.build(*model.input_specs, backend=backend)
+    left_out = load_weights(model, source, title=title, classes=settings.get("classes"))
+    if known is not None:
+        model.preprocessing = known.preprocessing.pipeline()
+        has_head = settings.get("classes", "all") is not None
+        model.class_names = class_names(known.labels) if known.labels and has_head and not left_out else None
     return model
 
 

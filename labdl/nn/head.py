@@ -33,7 +33,7 @@ _ADVICE = "give its path: replace_head(classes, path=...)"
 def replace_head(model: Module, classes: int, path: str | None = None) -> None:
     """See `Module.replace_head`."""
     former = _head(model) if path is None else model.get_module(path)
-    if not _can_be_head(former):
+    if not can_be_head(former):
         raise ModelError(
             f"{path} of {type(model).__name__} is a {type(former).__name__}: a head is one of {', '.join(_SIZES)}"
         )
@@ -51,7 +51,8 @@ def replace_head(model: Module, classes: int, path: str | None = None) -> None:
         model.build(*model.input_specs, backend=model.backend, **model._input_options)
 
 
-def _can_be_head(module: Module) -> bool:
+def can_be_head(module: Module) -> bool:
+    """Whether a layer is one of those that give a number for each class: a Linear or a convolution."""
     return is_layer(module) and type(module).__name__ in _SIZES and type(module).__module__.startswith("labdl.nn.")
 
 
@@ -64,12 +65,12 @@ def _head(model: Module) -> Module:
         with _parameters_in_order(model) as layers:
             output = build.shapes_of(model, specs, model._input_options)
     paths = {id(part): path for path, part in model.named_modules()}
-    candidates = [paths[id(part)] for part in layers if _can_be_head(part) and id(part) in paths][-5:]
+    candidates = [paths[id(part)] for part in layers if can_be_head(part) and id(part) in paths][-5:]
     known = f"; it has {', '.join(map(repr, candidates))}" if candidates else ""
     name = type(model).__name__
     if output is not None and not isinstance(output, Spec):
         raise ModelError(f"{name} has {len(output)} outputs, so which layer is its head is not clear: {_ADVICE}{known}")
-    if not layers or not _can_be_head(layers[-1]):
+    if not layers or not can_be_head(layers[-1]):
         last = f"a {type(layers[-1]).__name__}, which is no head" if layers else "missing"
         raise ModelError(f"the last layer with parameters of {name} is {last}: {_ADVICE}{known}")
     size = getattr(layers[-1], _SIZES[type(layers[-1]).__name__])

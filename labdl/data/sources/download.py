@@ -108,12 +108,13 @@ def _version_of(headers: Any) -> str:
     return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
 
 
-def fetch(file: RemoteFile, folder: Path, *, title: str, progress: bool = True) -> Path:
+def fetch(file: RemoteFile, folder: Path, *, title: str, progress: bool = True, otherwise: str = "") -> Path:
     """The path of a file in a folder, downloaded unless it is there with the right hash.
 
     Raises FileFormatError for a file with another hash or size, and MissingFileError, which says what to put where, if it
-    cannot be downloaded.
+    cannot be downloaded; ``otherwise`` ends that sentence with another way, by default the folder of data sets.
     """
+    otherwise = otherwise or f"name the folder that has {folder.name}/{file.name} by root= or LABDL_DATA"
     import requests
 
     path, reasons = folder / file.name, []
@@ -130,12 +131,12 @@ def fetch(file: RemoteFile, folder: Path, *, title: str, progress: bool = True) 
         except _OtherContentError:
             reasons.append(f"{url} has other content than the published hash says ({file.hash})")
             if url == file.urls[-1]:
-                raise FileFormatError(_advice(file, path, title, reasons)) from None
+                raise FileFormatError(_advice(file, path, title, reasons, otherwise)) from None
         else:
             if file.hash is None and not is_complete(path, file):
                 raise FileFormatError(f"{url} has {path.stat().st_size:,} bytes, {title} wants {file.size:,}")
             return path
-    raise MissingFileError(_advice(file, path, title, reasons))
+    raise MissingFileError(_advice(file, path, title, reasons, otherwise))
 
 
 class _OtherContentError(Exception):
@@ -147,18 +148,30 @@ def _download(file: RemoteFile, url: str, folder: Path, progress: bool) -> None:
     import pooch
     import requests
 
-    source = pooch.create(folder, base_url="", registry={file.name: file.hash}, urls={file.name: url})  # type: ignore[arg-type]
+    # pooch compares whole hashes only: a file whose hash is known in part keeps another name until it is compared
+    name, known = (f"{file.name}.unchecked", None) if is_prefix(file.hash) else (file.name, file.hash)
+    source = pooch.create(folder, base_url="", registry={name: known}, urls={name: url})  # type: ignore[arg-type]
     part = folder / f"{file.name}.part"
     while True:
         downloader = ResumingDownloader(part, checked=file.hash is not None, progress=progress)
         try:
-            source.fetch(file.name, downloader=downloader)  # type: ignore[arg-type]  # its protocol has wrong names
+            source.fetch(name, downloader=downloader)  # type: ignore[arg-type]  # its protocol has wrong names
+            if name != file.name:
+                _accept(folder / name, file)
             return
         except (DataError, requests.RequestException):
             raise
         except ValueError:
             if not downloader.resumed:
                 raise _OtherContentError from None
+
+
+def _accept(path: Path, file: RemoteFile) -> None:
+    """Give a download its name. Raises ValueError, as pooch does, for another hash than the published part of it."""
+    if not is_complete(path, file):
+        path.unlink()
+        raise ValueError(f"{file.name} has another hash")
+    os.replace(path, path.with_name(file.name))
 
 
 def is_complete(path: Path, file: RemoteFile) -> bool:
@@ -170,7 +183,12 @@ def is_complete(path: Path, file: RemoteFile) -> bool:
     if file.hash is None:
         return file.size is None or path.stat().st_size == file.size
     kind, _, digest = file.hash.rpartition(":")
-    return pooch.file_hash(str(path), kind or "sha256") == digest.lower()
+    return pooch.file_hash(str(path), kind or "sha256").startswith(digest.lower())
+
+
+def is_prefix(hash: str | None) -> bool:
+    """Whether a hash is that of SHA-256 cut to its first digits, as in the names of PyTorch's files."""
+    return hash is not None and hash.startswith("sha256:") and len(hash) < len("sha256:") + 64
 
 
 def _reason(url: str, error: Exception) -> str:
@@ -181,10 +199,10 @@ def _reason(url: str, error: Exception) -> str:
     return f"{url} cannot be reached ({type(error).__name__})"
 
 
-def _advice(file: RemoteFile, path: Path, title: str, reasons: list[str]) -> str:
+def _advice(file: RemoteFile, path: Path, title: str, reasons: list[str], otherwise: str) -> str:
     unpacked = f" or unpack it into {path.parent / file.folder}" if file.folder else ""
     there = " The file there has another content." if path.exists() else ""
     return (
         f"{title} wants the file {file.name}: {'; '.join(reasons)}.{there} Download it from {' or '.join(file.urls)} and "
-        f"put it at {path}{unpacked}, or name the folder that has {path.parent.name}/{file.name} by root= or LABDL_DATA"
+        f"put it at {path}{unpacked}, or {otherwise}"
     )

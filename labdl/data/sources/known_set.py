@@ -14,7 +14,8 @@ ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".zip")
 class RemoteFile:
     """A file to download: its name on disk, addresses that are tried in order, and what is known of its content.
 
-    ``hash`` is "md5:..." or "sha256:..." as published, or None; ``size`` (bytes) is compared where there is no hash.
+    ``hash`` is "md5:..." or "sha256:..." as published, of the latter also its first digits, or None; ``size`` (bytes) is
+    compared where there is no hash.
     Archives are unpacked into a folder of their name without the suffix.
     """
 

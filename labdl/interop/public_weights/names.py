@@ -19,6 +19,7 @@ from labdl.interop.weights.mapping import WeightMapping
 
 Values = dict[str, np.ndarray]
 Numbers = tuple[str, ...]
+_MOST = 20  # problems in a message
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,20 @@ class PublicNames:
         """Public names and shapes of parameters under their standard names. Raises StateDictError for one without a name."""
         return to_public(values, self.groups)
 
+    def public_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """The public names of parameters, given by standard name and shape, and the shapes of their arrays there."""
+        result: dict[str, tuple[int, ...]] = {}
+        for group in self.groups:
+            for mapping in group.mappings:
+                for _, numbers in _matches(mapping.own[0], shapes) if mapping.own else ():
+                    own = [_fill(name, numbers) for name in mapping.own]
+                    if all(name in shapes for name in own):
+                        # arrays that take no memory
+                        arrays = mapping.to_native(*(np.broadcast_to(np.float32(1), shapes[name]) for name in own))
+                        public = (_fill(name, numbers) for name in mapping.native)
+                        result.update((name, np.shape(array)) for name, array in zip(public, arrays, strict=True))
+        return result
+
     def check_layers(self, layers: Mapping[str, str]) -> None:
         """Raise StateDictError where a layer, given as ``{path: type}``, has another type than its mapping is for.
 
@@ -112,7 +127,8 @@ class Conversion:
             *(f"unexpected {n}" for n in self.unexpected),
         ]
         if problems:
-            raise StateDictError(f"weights are not those of this model: {'; '.join(problems)}")
+            more = f"; and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
+            raise StateDictError(f"weights are not those of this model: {'; '.join(problems[:_MOST])}{more}")
         return self.values
 
 

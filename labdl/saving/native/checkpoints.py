@@ -25,17 +25,9 @@ from labdl.nn.native import Branch, branch_of
 from labdl.nn.parameter import Parameter
 from labdl.saving.native.contents import ParameterSearch
 from labdl.saving.native.file_formats import FRAMEWORKS, file_of, format_of, format_to, framework_of
-from labdl.saving.native.formats import (
-    keras,
-    mindspore,
-    paddle,
-    safetensors,
-    shards,
-    tensorflow,
-    torch,
-    torch_legacy,
-)
+from labdl.saving.native.formats import keras, tensorflow
 from labdl.saving.native.formats.dtypes import name_of
+from labdl.saving.native.named_arrays import PLAIN, read_by_name
 
 __all__ = ["FRAMEWORKS", "convert_checkpoint", "load_checkpoint", "save_checkpoint"]
 
@@ -265,13 +257,6 @@ def _placeholder(parameter: Parameter) -> np.ndarray:
 
 
 _NAMED = ("safetensors", "index")  # files whose names may be those of any framework
-_PLAIN: dict[str, Any] = {
-    "torch": torch,
-    "paddle": paddle,
-    "mindspore": mindspore,
-    "safetensors": safetensors,
-    "legacy": torch_legacy,
-}
 
 
 def _read(plan: _Plan, path: Path, prefix: str, keys: Keys | None) -> tuple[dict[str, Any], list[str]]:
@@ -287,19 +272,12 @@ def _read(plan: _Plan, path: Path, prefix: str, keys: Keys | None) -> tuple[dict
             return keras.read_archive(path, keras_layer(plan.branch), plan.sizes())
         if kind == "objects":
             return tensorflow.read(path, keras_layer(plan.branch), plan.sizes())
-        arrays = shards.read(path, _read_part, choose) if kind == "index" else _PLAIN[kind].read(path, choose)
+        arrays = read_by_name(path, kind, choose)
     except FileFormatError as error:
         raise FileFormatError(f"{path.name} cannot be read: {error}") from error.__cause__
     except StateDictError as error:
         raise StateDictError(f"{path.name}: {error}") from None
     return {name.replace(".", "/"): array for name, array in arrays.items()}, []
-
-
-def _read_part(path: Path) -> dict[str, np.ndarray]:
-    kind = format_of(path)
-    if kind not in ("torch", "legacy", "safetensors"):
-        raise FileFormatError("it is a file of another format")
-    return _PLAIN[kind].read(path)
 
 
 def _write(
@@ -315,7 +293,7 @@ def _write(
     else:
         flat = {name.replace("/", "."): array for name, array in arrays.items()}
         more = {"note": framework_info.FACTS[plan.framework].safetensors_format} if kind == "safetensors" else {}
-        _PLAIN[kind].write(path, flat, **more)
+        PLAIN[kind].write(path, flat, **more)
 
 
 def _framework_module(name: str):

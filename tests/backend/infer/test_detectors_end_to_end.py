@@ -35,7 +35,7 @@ def test_detections_are_those_of_the_public_implementation(name, oracle, setting
     if "rcnn" in name:
         model.proposals.most, size = 100, (128, 160)
     infer = Inference.of(model, weights=public_model.load(path), backend=backend.name, size=size, **settings)
-    found = infer.infer_one(public_model.inputs(path)["0"][0])
+    found = infer.infer_one(public_model.inputs(path)["0"][0].transpose(1, 2, 0))
     assert len(found) == len(expected["scores"])
     free = set(range(len(found)))
     for box, score, label in zip(*expected.values(), strict=True):
@@ -56,7 +56,7 @@ def test_every_family_goes_from_a_picture_to_boxes_in_it(name, backend):
     size = getattr(model, "size", 64)
     infer = Inference.of(model, backend=backend.name, size=(size, size), threshold=0.0, max_detections=7)
     picture = np.random.default_rng(0).integers(0, 256, (50, 30, 3), "uint8")
-    for sample in (picture, picture.transpose(2, 0, 1), picture / np.float32(255)):
+    for sample in (picture, picture / np.float32(255)):
         found = infer.infer_one(sample)
         assert 0 < len(found) <= 7
         assert (found.boxes >= 0).all()
@@ -69,9 +69,11 @@ def test_every_family_goes_from_a_picture_to_boxes_in_it(name, backend):
 def test_what_is_no_picture_and_what_is_no_detector(backend, tmp_path):
     infer = Inference.of(ZOO["yolov8n"].small()[0], backend=backend.name, size=(64, 64))
     for wrong in (np.zeros((4, 4, 2)), np.zeros((0, 4, 3)), "nowhere.png", 3, np.array([["a"]])):
-        with pytest.raises((DataError, FileNotFoundError), match=r"wants a picture|nowhere\.png"):
+        with pytest.raises((DataError, FileNotFoundError), match=r"a picture wants|nowhere\.png"):
             infer.infer_one(wrong)
-    with pytest.raises(ConfigError, match="no steps for resnet18, which is no detector"):
-        Inference.of("resnet18", backend=backend.name)
+    with pytest.raises(ConfigError, match="no steps for a ResNet, which is no detector"):
+        Inference.of(models.create("resnet18"), backend=backend.name)
+    with pytest.raises(ConfigError, match="yolov8n has no public weights by name"):
+        Inference.of("yolov8n", backend=backend.name)
     with pytest.raises(ConfigError, match="treshold"):
         Inference.of(ZOO["yolov8n"].small()[0], backend=backend.name, treshold=0.3)

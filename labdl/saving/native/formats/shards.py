@@ -48,6 +48,11 @@ def read(
     return choose(found)
 
 
+def file_names(path: Path) -> list[str]:
+    """The names of the files of an index, which lie beside it. Raises FileFormatError as `read`."""
+    return list(dict.fromkeys(map(_file_name, _table(path).values())))
+
+
 def _table(path: Path) -> dict:
     try:
         data = read_file(path, _MOST, "index")

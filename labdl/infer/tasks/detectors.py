@@ -3,53 +3,69 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from labdl.data.codecs.image import decode_image
+from labdl import models
 from labdl.data.vision.resampling import resize
-from labdl.errors import DataError
+from labdl.errors import ConfigError
 from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.prepared_sample import PreparedSample
+from labdl.infer.tasks.pictures import read_picture
+from labdl.infer.tasks.plan import InferencePlan
 from labdl.models.vision.detector_form import DetectorForm
+from labdl.nn.module import Module
+from labdl.spec import Spec
 
+TASKS_OF_DETECTORS = ("object detection", "instance segmentation")  # as the zoo names them
 _MARGIN = 114 / 255  # the gray around pictures in letterboxes
 _MULTIPLE = 32
 
 
-def picture(sample: Any) -> np.ndarray:
-    """A picture as float32 (height, width, 3) with values from 0 to 1.
+def plan_detector(
+    model: Module,
+    weights: Any,
+    *,
+    size: tuple[int, int] | None,
+    backend: str | None,
+    settings: Mapping[str, Any],
+) -> InferencePlan:
+    """The steps before and after a detector, which knows them itself; ``settings`` are those of its post-processor.
 
-    From a file name, a PIL picture, or an array (height, width), (height, width, 3) or (3, height, width) of uint8, or of
-    floats from 0 to 1. Raises DataError for anything else.
+    Raises ConfigError for a model that is no detector of the zoo.
     """
-    if isinstance(sample, str | os.PathLike):
-        sample = decode_image(os.fspath(sample))
-    elif hasattr(sample, "convert"):  # PIL's pictures
-        sample = sample.convert("RGB")
-    array = np.asarray(sample)
-    if array.ndim == 3 and array.shape[0] == 3 and array.shape[2] != 3:
-        array = array.transpose(1, 2, 0)
-    if array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 1):
-        array = np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
-    if array.ndim != 3 or array.shape[2] != 3 or not array.size or array.dtype.kind not in "uf":
-        raise DataError(
-            f"a detector wants a picture: a file name, a PIL picture, or an array (height, width, 3) of uint8 or of floats "
-            f"from 0 to 1, received {type(sample).__name__} of shape {array.shape} and dtype {array.dtype}"
+    form = getattr(model, "detector_form", None)
+    if not isinstance(form, DetectorForm):
+        raise ConfigError(
+            f"Inference.of has no steps for a {type(model).__name__}, which is no detector of the zoo: give the name of the "
+            "model, or write Inference(model, preprocess=…, postprocess=…)"
         )
-    if array.dtype.kind == "u":
-        return array.astype("float32") / np.iinfo(array.dtype).max
-    return array.astype("float32")
+    form = form if size is None else replace(form, size=size)
+    if model.unbuilt:
+        sides = (None, None) if form.resize == "shorter" else form.size
+        model.build(Spec((None, 3, *sides)), backend=backend)
+    if weights is not None:
+        models.load_public(model, weights)
+    # pictures keep their proportions, so two of them may not fit into one batch
+    count = 1 if form.resize == "shorter" else 32
+    return InferencePlan(model, [preparation(form)], steps_after(form, settings), count, compiled=False)
+
+
+def _as_shares(pixels: np.ndarray) -> np.ndarray:
+    """A picture of bytes, or of floating-point numbers from 0 to 1, as float32 from 0 to 1."""
+    if pixels.dtype.kind == "u":
+        return pixels.astype("float32") / np.iinfo(pixels.dtype).max
+    return pixels.astype("float32")
 
 
 def preparation(form: DetectorForm) -> Callable[[Any], Any]:
     """A function from a picture to the input of a detector of this form, with the sizes for its post-processor."""
 
     def prepare(sample: Any) -> PreparedSample:
-        image = picture(sample)
+        image = _as_shares(read_picture(sample).view(np.ndarray))
         inner, whole, at = _sizes(form, image.shape[0], image.shape[1])
         pixels = resize(image, inner, antialias=False)
         pixels = (pixels - np.array(form.mean, "float32")) / np.array(form.deviation, "float32")
@@ -79,7 +95,7 @@ def _sizes(form: DetectorForm, height: int, width: int):
     return inner, whole, (0, 0)
 
 
-def steps_after(form: DetectorForm, settings: dict[str, Any]) -> list[Any]:
+def steps_after(form: DetectorForm, settings: Mapping[str, Any]) -> list[Any]:
     """The steps after a detector of this form, with other settings where they are given."""
     resized = {"resize": "letterbox"} if form.resize == "letterbox" else {}
     return [form.read, get_postprocessor({**form.settings, **resized, **settings, "name": form.postprocess})]

@@ -1,0 +1,73 @@
+"""Loading public weights into a model: as a whole, or all but the head where the model has other classes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labdl.errors import StateDictError
+from labdl.models.public import convert_public
+from labdl.nn.head import can_be_head
+from labdl.nn.module import Module
+from labdl.nn.state_dict import compare
+
+
+def load_weights(
+    model: Module, weights: Mapping[str, Any] | str | Path, *, title: str, classes: int | None = None
+) -> list[str]:
+    """Load a state dict or a file of public names into a built model; returns the paths of heads that were not loaded.
+
+    Everything must fit, with two exceptions. Parts that the model was created without, such as the head of a model with
+    ``classes=None`` or an auxiliary head, are left out. With a number of ``classes``, a linear layer or convolution whose
+    outputs are so many, or a multiple of them, and are others in the weights, keeps its random values, and a warning says so.
+
+    Raises StateDictError that lists what does not fit; the model is then unchanged.
+    """
+    try:
+        values = convert_public(model, weights).result()
+    except StateDictError as error:
+        raise StateDictError(f"{title}: {error}") from None
+    own = model.get_parameters()
+    report = compare(model, values)
+    parts = {name.partition("/")[0] for name in own}
+    idle = {name for name in report.unexpected_keys if name.partition("/")[0] not in parts}
+    heads = _heads_of_other_classes(model, values, report.mismatched, classes)
+    taken = {name for name in values if name not in idle and name.rpartition("/")[0] not in heads}
+    problems = report.missing_keys or taken - own.keys() or taken & report.mismatched.keys()
+    if problems or not heads:
+        model.load_state_dict({name: value for name, value in values.items() if name not in idle})
+        return []
+    model.load_state_dict({name: values[name] for name in taken}, strict=False)
+    sizes = ", ".join(f"{path} ({before} outputs there, {now} here)" for path, (before, now) in heads.items())
+    warnings.warn(
+        f"all but the head is loaded from {title}: {sizes} starts with random values, as classes={classes} asks for",
+        stacklevel=3,
+    )
+    return list(heads)
+
+
+def _heads_of_other_classes(
+    model: Module, values: Mapping[str, np.ndarray], mismatched: Mapping[str, str], classes: int | None
+) -> dict[str, tuple[int, int]]:
+    """Layers that differ from the weights in the number of outputs alone: its number in the weights and in the model."""
+    heads: dict[str, tuple[int, int]] = {}
+    if classes is None:
+        return heads
+    parameters = model.get_parameters()
+    for name in mismatched:
+        path = name.rpartition("/")[0]
+        there, here = values[name].shape, parameters[name].standard_shape
+        differ = [(a, b) for a, b in zip(there, here, strict=False) if a != b]
+        is_other_count = len(there) == len(here) and len(differ) == 1 and differ[0][1] % classes == 0
+        if is_other_count and can_be_head(model.get_module(path)):
+            heads[path] = differ[0]
+    # of a head, each parameter has the axis of the classes
+    return {path: sizes for path, sizes in heads.items() if _differs_in_all(path, parameters, mismatched)}
+
+
+def _differs_in_all(path: str, parameters: Mapping[str, Any], mismatched: Mapping[str, str]) -> bool:
+    return all(name in mismatched for name in parameters if name.rpartition("/")[0] == path)

@@ -1,0 +1,344 @@
+"""Public weights by name, by file and by address of the Hub: downloaded from a server on this machine, checked, loaded."""
+
+import hashlib
+import json
+import pickle
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as safetensors_bytes
+from weight_server import WeightServer
+
+import labdl
+from labdl import models
+from labdl.errors import ConfigError, FileFormatError, MissingFileError, StateDictError
+from labdl.models import weights, zoo
+from labdl.models.vision.deeplabv3 import DeepLabV3
+from labdl.models.vision.resnet import BasicBlock, ResNet
+from labdl.models.weights import WEIGHT_SETS, PicturePreprocessing, WeightSet
+from labdl.saving.native.formats import torch as torch_files
+
+
+@pytest.fixture
+def server():
+    server = WeightServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The cache of weights, and no cache of huggingface_hub."""
+    monkeypatch.setenv("LABDL_WEIGHTS", str(tmp_path / "weights"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    return tmp_path / "weights"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A small model of the zoo, its public weights for three classes, and the bytes of its .pth file."""
+    monkeypatch.setattr(zoo, "ZOO", dict(zoo.ZOO))
+
+    @zoo.register("image classification", inputs=zoo.images(16), parameters=0, paper="https://example.org")
+    def small_resnet(classes: int | None = 3, width: int = 4) -> ResNet:
+        """A small one."""
+        return ResNet(BasicBlock, (1, 1, 1, 1), classes=classes, channels=width)
+
+    return models.public_state_dict(models.create("small_resnet").build(backend="numpy"))
+
+
+def pth(values, path) -> bytes:
+    torch_files.write(path, values)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def published(server, folder, small, tmp_path, monkeypatch):
+    """A table with one set of the small model, on the server."""
+    content = pth(small, tmp_path / "small.pth")
+    file = f"small-{hashlib.sha256(content).hexdigest()[:8]}.pth"
+    server.files[f"/models/{file}"] = content
+    own = PicturePreprocessing(18, 16)
+    entry = WeightSet("small_resnet", "here", "V1", f"{server.address}/models/{file}", own, None)
+    monkeypatch.setattr(weights, "WEIGHT_SETS", (*WEIGHT_SETS, entry))
+    return entry
+
+
+def create(source, **settings):
+    return models.create("small_resnet", weights=source, backend="numpy", progress=False, **settings)
+
+
+def equal(model, values) -> bool:
+    loaded = models.public_state_dict(model)
+    return loaded.keys() == values.keys() and all((loaded[name] == value).all() for name, value in values.items())
+
+
+@pytest.mark.sample(every=20)
+@pytest.mark.parametrize("entry", WEIGHT_SETS, ids=lambda entry: f"{entry.model}-{entry.name}")
+def test_each_set_is_of_a_model_and_has_its_facts(entry):
+    model = zoo.find(entry.model)
+    model.settings.check(dict(entry.settings))
+    assert entry.source.startswith(("https://", "hf://"))
+    assert weights.folder.hash_in(entry.file) or entry.source.startswith("hf://")
+    assert weights.find_weights(entry.model, entry.path) is entry
+    assert weights.find_weights(entry.model, entry.name) is entry
+    steps = entry.preprocessing.pipeline()
+    if "image_size" in model.settings.schema()["properties"]:  # of a network that takes one size
+        (size,) = (step.size for step in steps.transforms if type(step).__name__ == "CenterCrop")
+        assert model.create(**entry.settings).input_specs[0].shape == (None, 3, size, size)
+    if entry.labels is not None:
+        names = weights.class_names(entry.labels)
+        assert len(names) == model.settings.schema()["properties"]["classes"]["default"]
+
+
+def test_defaults_and_names():
+    assert weights.list_weights("resnet50")[:2] == ["torchvision/IMAGENET1K_V2", "torchvision/IMAGENET1K_V1"]
+    for name in ("torchvision", "DEFAULT", "torchvision/DEFAULT", "IMAGENET1K_V2", "torchvision/IMAGENET1K_V2"):
+        assert weights.find_weights("resnet50", name).file == "resnet50-11ad3fa6.pth"
+    assert weights.find_weights("resnet50", "timm").name == "a1_in1k"
+    assert weights.find_weights("resnet50", "hf://timm/resnet50.a1_in1k").name == "a1_in1k"
+    assert weights.find_weights("resnet50", "hf://someone/resnet50") is None
+    with pytest.raises(
+        ConfigError, match=r"resnet50 has the weights torchvision/IMAGENET1K_V2, .*did you mean 'torchvision'"
+    ):
+        models.create("resnet50", weights="torchvison")
+    with pytest.raises(ConfigError, match=r"unet has the weights \(none by name\)"):
+        models.create("unet", weights="torchvision")
+    with pytest.raises(ConfigError, match=r"no list of classes 'imagenet'.*imagenet1k"):
+        weights.class_names("imagenet")
+    assert weights.class_names("imagenet1k")[281] == "tabby"
+    assert weights.class_names("coco91")[1] == weights.class_names("voc")[15] == "person"
+
+
+def test_a_set_is_downloaded_once_and_checked(server, folder, published, small):
+    model = create("here")
+    assert equal(model, small)
+    assert (folder / "here" / published.file).is_file()
+    assert [type(step).__name__ for step in model.preprocessing.transforms][-2:] == ["CenterCrop", "Normalize"]
+    assert equal(create("here/V1"), small)
+    assert len(server.requests) == 1
+
+
+def test_a_file_with_other_content_than_its_name_says_is_refused(server, folder, published):
+    server.files[f"/models/{published.file}"] += b" "
+    with pytest.raises(FileFormatError, match=r"has other content than the published hash says"):
+        create("here")
+    assert not any(path.suffix == ".pth" for path in (folder / "here").iterdir())
+
+
+def test_without_a_network_the_error_says_what_to_put_where(server, folder, published, small):
+    content = server.files.pop(f"/models/{published.file}")
+    place = folder / "here" / published.file
+    with pytest.raises(MissingFileError) as caught:
+        create("here")
+    assert f"put it at {place}" in str(caught.value)
+    assert f'weights="path/of/{published.file}"' in str(caught.value)
+    place.write_bytes(content)
+    assert equal(create("here"), small)
+
+
+def test_a_file_of_a_set_anywhere_is_that_set(server, folder, published, tmp_path):
+    path = tmp_path / published.file
+    path.write_bytes(server.files[f"/models/{published.file}"])
+    assert create(path).preprocessing is not None
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(FileFormatError):
+        create(path)
+    assert not server.requests
+
+
+def test_other_classes_keep_a_new_head_and_say_so(folder, published, small):
+    with pytest.warns(UserWarning, match=r"all but the head is loaded from here/V1: head \(3 outputs there, 5 here\)"):
+        model = create("here", classes=5)
+    loaded = models.public_state_dict(model)
+    assert loaded["fc.weight"].shape == (5, 32)
+    assert all((loaded[name] == value).all() for name, value in small.items() if not name.startswith("fc."))
+    assert model.preprocessing is not None
+    features = create("here", classes=None)
+    assert "fc.weight" not in models.public_state_dict(features)
+    with pytest.raises(StateDictError, match="has shape"):
+        create("here", width=8)
+    with pytest.raises(StateDictError, match="has shape"):
+        create("here", width=8, classes=5)
+
+
+@pytest.mark.sample(False)
+def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
+    def network(auxiliary):
+        depths = (1, 1, 1, 1)
+        return DeepLabV3(BasicBlock, depths, classes=3, auxiliary=auxiliary, width=2, dilations=(1, 2, 3), channels=4)
+
+    whole = network(True).build((None, 3, 16, 16), backend="numpy")
+    public = models.public_state_dict(whole)
+    plain = network(False).build((None, 3, 16, 16), backend="numpy")
+    weights.loading.load_weights(plain, public, title="whole")
+    assert all((models.public_state_dict(plain)[n] == public[n]).all() for n in models.public_state_dict(plain))
+    with pytest.raises(StateDictError, match="missing auxiliary"):
+        weights.loading.load_weights(whole, models.public_state_dict(plain), title="plain")
+
+
+@pytest.mark.sample(every=3)
+@pytest.mark.parametrize("kind", ["npz", "safetensors", "pth", "standard", "training"])
+def test_files(kind, folder, small, tmp_path):
+    path = tmp_path / f"file.{ {'standard': 'npz', 'training': 'pth'}.get(kind, kind) }"
+    if kind == "npz":
+        np.savez(path, **small)
+    elif kind == "safetensors":
+        path.write_bytes(safetensors_bytes(small))
+    elif kind == "standard":
+        model = models.create("small_resnet").build(backend="numpy")
+        models.load_public(model, small)
+        labdl.save_parameters(model, path)
+    else:
+        pth({f"module.{name}": value for name, value in small.items()} if kind == "training" else small, path)
+    model = create(str(path))
+    assert equal(model, small)
+    assert model.preprocessing is None
+    with pytest.raises(MissingFileError):
+        create(str(tmp_path / "missing.pth"))
+
+
+@pytest.mark.sample(False)
+def test_a_file_may_be_given_to_load_public(small, tmp_path):
+    pth({f"ema.{name}": value for name, value in small.items()}, tmp_path / "training.pth")
+    model = models.create("small_resnet").build(backend="numpy")
+    models.load_public(model, tmp_path / "training.pth", prefix="ema.")
+    assert equal(model, small)
+
+
+def test_a_file_with_code_is_refused_and_nothing_runs(folder, small, tmp_path):
+    class Call:
+        def __reduce__(self):
+            return open, (str(tmp_path / "written"), "w")
+
+    path = tmp_path / "evil.pth"
+    pth(small, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["archive/data.pkl"] = pickle.dumps({"fc.weight": Call()}, protocol=2)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    with pytest.raises(FileFormatError, match="must not do; it was not called"):
+        create(str(path))
+    assert not (tmp_path / "written").exists()
+    (tmp_path / "other.pth").write_bytes(b"not a file of PyTorch")
+    with pytest.raises(FileFormatError):
+        create(str(tmp_path / "other.pth"))
+
+
+class TestHub:
+    """Files of the Hugging Face Hub, from a server that answers as it does."""
+
+    @pytest.fixture(autouse=True)
+    def endpoint(self, server, folder, monkeypatch):
+        monkeypatch.setenv("HF_ENDPOINT", server.address)
+
+    def put(self, server, repository, name, content, revision="main", large=True):
+        path = f"/{repository}/resolve/{revision}/{name}"
+        server.files[path] = content
+        if large:
+            server.large.add(path)
+        return path
+
+    def test_the_usual_file_is_found_and_kept(self, server, folder, small):
+        self.put(server, "me/small", "model.safetensors", safetensors_bytes(small))
+        assert equal(create("hf://me/small"), small)
+        assert (folder / "hub/me/small/main/model.safetensors").is_file()
+        count = len(server.requests)
+        assert equal(create("hf://me/small"), small)
+        assert equal(create("hf://me/small/model.safetensors"), small)
+        assert len(server.requests) == count
+
+    @pytest.mark.sample(False)
+    def test_a_named_file_of_a_revision_in_a_folder(self, server, small, tmp_path):
+        self.put(server, "me/small", "all/net.pth", pth(small, tmp_path / "net.pth"), revision="v2")
+        assert equal(create("hf://me/small@v2/all/net.pth"), small)
+        with pytest.raises(MissingFileError, match="the Hub has no such file"):
+            create("hf://me/small/all/net.pth")
+
+    @pytest.mark.sample(False)
+    def test_an_older_repository_has_pytorch_model_bin(self, server, small, tmp_path):
+        self.put(server, "me/old", "pytorch_model.bin", pth(small, tmp_path / "net.pth"))
+        assert equal(create("hf://me/old"), small)
+
+    def test_a_file_that_differs_from_the_hash_of_the_hub_is_refused(self, server, small, monkeypatch):
+        path = self.put(server, "me/small", "model.safetensors", safetensors_bytes(small))
+        original = server.files[path]
+
+        class Other(dict):
+            """The store has other bytes than the head tells of."""
+
+            def __getitem__(self, name):
+                asked = server.requests[-1][1].startswith("/store")
+                return original[:-4] + b"\0\0\0\1" if asked else original
+
+        server.files = Other(server.files)
+        with pytest.raises(FileFormatError, match="other content than the published hash"):
+            create("hf://me/small")
+
+    def test_an_index_brings_its_parts(self, server, folder, small):
+        names = list(small)
+        parts = {"model-1.safetensors": names[::2], "model-2.safetensors": names[1::2]}
+        for file, inside in parts.items():
+            self.put(server, "me/large", file, safetensors_bytes({name: small[name] for name in inside}))
+        table = {"weight_map": {name: file for file, inside in parts.items() for name in inside}}
+        self.put(server, "me/large", "model.safetensors.index.json", json.dumps(table).encode(), large=False)
+        assert equal(create("hf://me/large"), small)
+        count = len(server.requests)
+        assert equal(create("hf://me/large"), small)
+        assert len(server.requests) == count
+
+    @pytest.mark.sample(False)
+    def test_a_renamed_repository(self, server, small):
+        path = self.put(server, "me/new", "model.safetensors", safetensors_bytes(small))
+        server.moved["/me/before/resolve/main/model.safetensors"] = path
+        assert equal(create("hf://me/before"), small)
+
+    @pytest.mark.sample(False)
+    def test_the_cache_of_huggingface_hub_is_used(self, server, small, tmp_path):
+        home = tmp_path / "hf/hub/models--me--cached"
+        (home / "refs").mkdir(parents=True)
+        (home / "refs/main").write_text("abc123")
+        (home / "snapshots/abc123").mkdir(parents=True)
+        (home / "snapshots/abc123/model.safetensors").write_bytes(safetensors_bytes(small))
+        assert equal(create("hf://me/cached"), small)
+        assert not server.requests
+
+    def test_closed_and_missing_repositories(self, server, small, folder):
+        server.closed.add("/me/closed/resolve/main/model.safetensors")
+        with pytest.raises(MissingFileError, match="hf download me/closed"):
+            create("hf://me/closed")
+        with pytest.raises(MissingFileError, match=r"one of model\.safetensors, .*the Hub has no such file"):
+            create("hf://me/nothing")
+        server.stop()
+        with pytest.raises(MissingFileError) as caught:
+            create("hf://me/small")
+        assert "cannot be reached" in str(caught.value)
+        assert f"put it at {folder / 'hub/me/small/main/model.safetensors'}" in str(caught.value)
+        server.stop = lambda: None
+
+    @pytest.mark.parametrize(
+        "address",
+        ["hf://", "hf://me", "hf://me/../x", "hf://../x", "hf://me/x/../../y", "hf://me/x//y", "hf://me/x@../y"],
+    )
+    def test_other_addresses_are_refused(self, address, small, server):
+        with pytest.raises(ConfigError, match="is no address of the Hugging Face Hub"):
+            create(address)
+        assert not server.requests
+
+
+def test_a_set_of_the_hub_has_its_preprocessing(server, folder, small, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", server.address)
+    entry = WeightSet(
+        "small_resnet", "hub", "V1", "hf://me/small/model.safetensors", PicturePreprocessing(18, 16), None
+    )
+    monkeypatch.setattr(weights, "WEIGHT_SETS", (*WEIGHT_SETS, replace(entry)))
+    server.files["/me/small/resolve/main/model.safetensors"] = safetensors_bytes(small)
+    for name in ("hub", "hf://me/small"):
+        model = create(name)
+        assert equal(model, small)
+        assert model.preprocessing is not None
