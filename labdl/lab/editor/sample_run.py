@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import labdl
 from labdl import dispatch
 from labdl.data import SOURCES, ArrayDataset
 from labdl.errors import ConfigError, FileFormatError, StateDictError
@@ -21,6 +22,7 @@ from labdl.spec import Spec
 
 MIME = "application/vnd.labdl.activations+json"  # of the answer of the kernel
 _OPEN = 32  # size of an unknown axis
+_MOST_CLASSES = 5  # in the prediction
 
 
 def sample(specs: Sequence[Spec], dataset: str | None = None, seed: int | None = None) -> tuple[list[np.ndarray], dict]:
@@ -68,7 +70,34 @@ def answer(model: GraphModule, dataset: str | None = None, **origin: Any) -> dic
     inputs, source = sample([spec for _, spec in given_inputs(model)], dataset)
     start = time.perf_counter()
     nodes = activations(model, inputs)
-    return {"nodes": nodes, "backend": model.backend, "seconds": time.perf_counter() - start, **source, **origin}
+    seconds = time.perf_counter() - start
+    shown = prediction(model, inputs, source["dataset"], source["index"])
+    return {"nodes": nodes, "backend": model.backend, "seconds": seconds, "prediction": shown, **source, **origin}
+
+
+def prediction(
+    model: GraphModule, inputs: Sequence[np.ndarray], dataset: str | None, index: int | None
+) -> dict[str, Any] | None:
+    """The most probable classes of a sample of a data set with classes, and the true one; None for other models."""
+    if dataset is None or index is None:
+        return None
+    test, count = _test_set(dataset), SOURCES[dataset].classes
+    output = labdl.predict(model, inputs[0])
+    if not isinstance(output, np.ndarray) or output.shape != (1, count):
+        return None
+    scores = output[0].astype("float64")
+    if scores.min() < 0 or abs(scores.sum() - 1) > 1e-3:  # logits, else probabilities already
+        scores = np.exp(scores - scores.max())
+        scores /= scores.sum()
+    if not np.isfinite(scores).all():
+        return None
+    names = getattr(test, "classes", None) or [str(at) for at in range(count)]
+    best = np.argsort(-scores, kind="stable")[:_MOST_CLASSES]
+    target = int(np.asarray(test.arrays[1])[index])
+    return {
+        "classes": [{"name": names[at], "probability": float(scores[at])} for at in best],
+        "target": names[target] if 0 <= target < count else None,
+    }
 
 
 def run_sample(graph: dict[str, Any], *, backend: str, dataset: str | None = None, parameters: str = "") -> None:

@@ -56,6 +56,14 @@ class ConvertAnswer(Answer):
     taken: list[str]
 
 
+class ExportRequest(Request):
+    """A model as ONNX, as source of a framework with its weights, or its weights alone; the answer is the file."""
+
+    path: str
+    graph: GraphJson
+    format: Literal["onnx", "weights", "mindspore", "paddle", "tensorflow", "torch"]
+
+
 class SampleRequest(Request):
     path: str
     graph: GraphJson

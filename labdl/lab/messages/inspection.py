@@ -61,6 +61,19 @@ class SampleOrigin(Answer):
     reason: str | None = Field(None, description="Why the parameters of the file were not used.")
 
 
+class ClassShare(Answer):
+    name: str
+    probability: float
+
+
+class SamplePrediction(Answer):
+    """What a model for classes says about the sample: the most probable classes first."""
+
+    classes: list[ClassShare]
+    target: str | None = Field(description="The true class; null where the data set does not say.")
+
+
 class SampleAnswer(SampleOrigin):
     nodes: dict[str, dict[str, Activation]] = Field(description="By node and output port.")
     seconds: float = 0
+    prediction: SamplePrediction | None = None

@@ -4,6 +4,7 @@ import base64
 import json
 from contextlib import suppress
 from functools import partial
+from urllib.parse import quote
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
@@ -17,6 +18,7 @@ from labdl.lab.messages.editor import (
     ConvertAnswer,
     ConvertRequest,
     DrawingAnswer,
+    ExportRequest,
     GraphRequest,
     ReadAnswer,
     ReadRequest,
@@ -27,7 +29,7 @@ from labdl.lab.messages.editor import (
 from labdl.lab.messages.graph import LayersAnswer
 from labdl.lab.messages.inspection import WeightsAnswer
 from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
-from labdl.lab.server import onnx_conversion
+from labdl.lab.server import model_export, onnx_conversion
 from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
 from labdl.lab.server.dataset_handlers import DATASET_ROUTES
 from labdl.lab.server.model_files import keep_together
@@ -37,6 +39,7 @@ from labdl.lab.server.training_handlers import DataHandler, DatasetsHandler, Tra
 
 SUFFIX = ".labdl"
 NAMES_LIMIT = 100
+NOTE_LIMIT = 500  # characters of a header
 
 
 class LayersHandler(LabDLHandler):
@@ -190,6 +193,25 @@ class SampleHandler(LabDLHandler):
         self.answer(SampleCode, found)
 
 
+class ExportHandler(LabDLHandler):
+    """The file of an exported model; the header X-LabDL-New-Weights says why its weights are not those of the document."""
+
+    @web.authenticated
+    @authorized("read")
+    async def post(self):
+        asked = self.request_body(ExportRequest)
+        path = await self.visible(asked.path)
+        structure = await self.compute(service.encode, asked.graph)
+        parameters = await self.parameter_file(path)
+        stem = path.rpartition("/")[2].removesuffix(SUFFIX)
+        data, name, note = await self.compute(model_export.export, structure, parameters, stem, asked.format)
+        self.set_header("Content-Type", "application/octet-stream")
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("X-LabDL-File", quote(name))
+        self.set_header("X-LabDL-New-Weights", quote(note[:NOTE_LIMIT]))
+        self.finish(data)
+
+
 ROUTES = {
     "layers": LayersHandler,
     "datasets": DatasetsHandler,
@@ -199,6 +221,7 @@ ROUTES = {
     "layout": LayoutHandler,
     "read": ReadHandler,
     "drawing": DrawingHandler,
+    "export": ExportHandler,
     "graph": GraphHandler,
     "convert": ConvertHandler,
     "zoo": ZooHandler,

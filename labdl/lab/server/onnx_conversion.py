@@ -48,7 +48,7 @@ def convert(data: bytes, name: str) -> tuple[bytes, bytes]:
 
 
 def _main(name: str, memory: int) -> int:
-    _limit_memory(memory)
+    limit_memory(memory)
     try:
         from labdl.saving import save
         from labdl.saving.onnx.importer.module import decode
@@ -62,7 +62,7 @@ def _main(name: str, memory: int) -> int:
     return 0
 
 
-def _limit_memory(most: int) -> None:
+def limit_memory(most: int) -> None:
     """Limit the memory of this process, so that a file cannot take that of the machine; Windows has no such limit."""
     try:
         import resource

@@ -49,7 +49,9 @@ def stack(*graphs: Graph) -> str | None:
         if svg is None or size is None:
             return None
         name = html.escape(clean(graph.name))
-        parts.append(f'<text x="8" y="{height + 16:g}" font-family="sans-serif" font-weight="600" fill="#808080">{name}</text>')
+        parts.append(
+            f'<text x="8" y="{height + 16:g}" font-family="sans-serif" font-weight="600" fill="#808080">{name}</text>'
+        )
         inner = svg.replace(_FLEXIBLE, "", 1)  # in a picture it would take the height of the whole
         parts.append(inner.replace("<svg ", f'<svg y="{height + _TITLE:g}" ', 1))
         width, height = max(width, float(size[1])), height + _TITLE + float(size[2])

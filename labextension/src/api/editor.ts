@@ -46,6 +46,13 @@ export interface ConvertAnswer {
   taken: string[];
 }
 
+/** A model as ONNX, as source of a framework with its weights, or its weights alone; the answer is the file. */
+export interface ExportRequest {
+  path: string;
+  graph: GraphData;
+  format: 'onnx' | 'weights' | 'mindspore' | 'paddle' | 'tensorflow' | 'torch';
+}
+
 export interface SampleRequest {
   path: string;
   graph: GraphData;

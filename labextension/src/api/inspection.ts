@@ -85,6 +85,18 @@ export interface SampleOrigin {
   reason?: string | null;
 }
 
+export interface ClassShare {
+  name: string;
+  probability: number;
+}
+
+/** What a model for classes says about the sample: the most probable classes first. */
+export interface SamplePrediction {
+  classes: ClassShare[];
+  /** The true class; null where the data set does not say. */
+  target: string | null;
+}
+
 export interface SampleAnswer {
   backend: string;
   /** The data set; null for a random sample. */
@@ -97,4 +109,5 @@ export interface SampleAnswer {
   /** By node and output port. */
   nodes: { [name: string]: { [name: string]: Activation } };
   seconds?: number;
+  prediction?: SamplePrediction | null;
 }

@@ -22,6 +22,7 @@ import { GraphDocument } from './model/document';
 import { fragmentFromText, fragmentToText } from './model/fragment';
 import { HealthStore } from './health/health-store';
 import { EditorHost } from './host';
+import { FindBar } from './commands/FindBar';
 import { IconButton } from '../ui/Icon';
 import { InspectorSlot } from './inspector/InspectorSlot';
 import { savedBlockName, withSavedBlocks } from './palette/saved-blocks';
@@ -131,6 +132,8 @@ function EditorBody({
   const canvas = useRef<HTMLDivElement>(null);
   useKeptFocus(editor, canvas);
   const [hasSheet, showSheet] = useState(false);
+  /** Number of requests to search since the field was opened; 0 while it is closed. */
+  const [searches, setSearches] = useState(0);
   const [memory] = useState(() => new PaletteStorage(undefined, host.palette));
   useEffect(memory.start, [memory]);
 
@@ -230,6 +233,7 @@ function EditorBody({
       setCodeRequests(times => times + 1);
     },
     showShortcuts: () => showSheet(isShown => !isShown),
+    find: () => setSearches(times => times + 1),
     openMenu: request => (isLocked ? undefined : menu.open(request)),
     offerClasses: classes.ask,
     used: memory.use
@@ -320,6 +324,18 @@ function EditorBody({
               </Canvas>
               {menu.show(actions)}
               {classes.show(actions)}
+              {searches > 0 && (
+                <FindBar
+                  graph={graph}
+                  layers={layers}
+                  requests={searches}
+                  onShow={id => actions.selectNodes([id])}
+                  onClose={() => {
+                    setSearches(0);
+                    actions.focus();
+                  }}
+                />
+              )}
               {hasSheet && (
                 <ShortcutSheet
                   onClose={() => {

@@ -9,6 +9,7 @@ import { useEditorContext } from './context';
 import { fullCount } from './model/shape-format';
 import { Icon } from '../ui/Icon';
 import { Costs } from './model/graph-data';
+import { Prediction } from './samples/Prediction';
 
 export interface StatusBarProps {
   nodes: number;
@@ -31,6 +32,7 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
       </span>
       {total && <Totals total={total} />}
       <Problems state={state} actions={actions} />
+      <Prediction />
       <span className="labdl-status-notice" role="status">
         {notice}
       </span>

@@ -86,6 +86,11 @@ export function Toolbar(props: ToolbarProps) {
           onClick={() => actions.autoLayout(isDown ? 'right' : 'down')}
         />
         <IconButton
+          icon="search"
+          label={withKeys(trans.__('Find layers'), 'find')}
+          onClick={actions.find}
+        />
+        <IconButton
           icon="code"
           label={trans.__('Show the Python code')}
           onClick={actions.showCode}

@@ -9,6 +9,7 @@ import type {
   CodeAnswer,
   ConvertAnswer,
   DrawingAnswer,
+  ExportRequest,
   SampleCode,
   ZooAnswer
 } from '../api/editor';
@@ -95,6 +96,21 @@ export class LabDLApi implements DiffHost {
       { graph }
     );
     return answer.svg;
+  }
+
+  /** File of an exported model, its name, and why its weights are new. */
+  async exportModel(
+    request: ExportRequest
+  ): Promise<{ content: Blob; name: string; newWeights: string }> {
+    const init = { method: 'POST', body: JSON.stringify(request) };
+    const response = await this.response('export', {}, init);
+    const header = (name: string) =>
+      decodeURIComponent(response.headers.get(name) ?? '');
+    return {
+      content: await response.blob(),
+      name: header('X-LabDL-File'),
+      newWeights: header('X-LabDL-New-Weights')
+    };
   }
 
   /** Statistics of the parameters beside a model. */

@@ -10,6 +10,9 @@ import type { GraphWidget } from './documents/document-widget';
 /** Name of the document widget factory and its toolbar, which is displayed as the kind of the file. */
 export const FACTORY = 'Model graph';
 
+/** Category of the commands in the palette, where a search for it finds them, and of the cards in the launcher. */
+export const CATEGORY = 'LabDL';
+
 /** File type of model graphs. */
 export const FILE_TYPE = 'labdl';
 

@@ -57,6 +57,25 @@ def network() -> Graph:
     return Graph(layers, {f"e{i}": Edge(*pair) for i, pair in enumerate(itertools.pairwise(chain))})
 
 
+class TestPrediction:
+    def test_the_classes_of_a_sample_are_those_of_the_model(self):
+        graph = Graph({**network().nodes, "e": Node("Linear", "head", {"out_features": 10})}, network().edges)
+        model = graph.to_module().build(backend="numpy", seed=1)
+        shown = sample_run.answer(model, "digits")
+        x, y = (array[shown["index"]] for array in sample_run._test_set("digits").arrays)
+        scores = labdl.predict(model, x[None].astype("float32"))[0]
+        shares = np.exp(scores) / np.exp(scores).sum()
+        classes = shown["prediction"]["classes"]
+        assert shown["prediction"]["target"] == str(int(y))
+        assert [int(c["name"]) for c in classes] == list(np.argsort(-shares)[:5])
+        np.testing.assert_allclose([c["probability"] for c in classes], np.sort(shares)[::-1][:5], rtol=1e-5)
+
+    @pytest.mark.parametrize("features", [2, 11])
+    def test_a_model_for_other_classes_predicts_none(self, features):
+        graph = Graph({**network().nodes, "e": Node("Linear", "head", {"out_features": features})}, network().edges)
+        assert sample_run.answer(graph.to_module().build(backend="numpy"), "digits")["prediction"] is None
+
+
 class TestFigures:
     def test_agree_with_numpy(self):
         values = np.random.default_rng(0).standard_normal((50, 40)).astype("float32")

@@ -116,6 +116,8 @@ export interface EditorActions {
   showCode(): void;
   /** Shows the keys of the canvas, or hides them. */
   showShortcuts(): void;
+  /** Opens the search field. */
+  find(): void;
   /** Moves the focus to the canvas. */
   focus(): void;
 }
@@ -174,6 +176,7 @@ export interface Surroundings {
   readPiece(source: string): Promise<Reading>;
   showCode(): void;
   showShortcuts(): void;
+  find(): void;
   openMenu(request: MenuRequest): void;
   /** Records a layer as recently used. */
   used(type: string): void;
@@ -392,6 +395,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
     offerClasses: () => now().offerClasses(),
     showCode: () => now().showCode(),
     showShortcuts: () => now().showShortcuts(),
+    find: () => now().find(),
     focus: () => now().focus()
   };
   return actions;

@@ -68,6 +68,13 @@ export const SHORTCUTS: Shortcut[] = [
     run: (actions: EditorActions) => actions.select(command)
   })),
   {
+    command: 'find',
+    label: trans => trans.__('Find Layers…'),
+    keys: ['Accel F'],
+    isEverywhere: true,
+    run: actions => actions.find()
+  },
+  {
     command: 'clear-selection',
     label: trans => trans.__('Clear Selection, or Leave Block'),
     keys: ['Escape'],

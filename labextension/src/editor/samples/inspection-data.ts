@@ -8,6 +8,7 @@ export type {
   ParameterStats,
   SampleAnswer,
   SampleOrigin,
+  SamplePrediction,
   WeightsAnswer
 } from '../../api/inspection';
 

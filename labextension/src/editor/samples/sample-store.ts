@@ -1,10 +1,17 @@
 // Activations of the layers for one sample; outside React, so that only changed nodes redraw.
-import { NodeActivations, SampleAnswer, SampleOrigin } from './inspection-data';
+import {
+  NodeActivations,
+  SampleAnswer,
+  SampleOrigin,
+  SamplePrediction
+} from './inspection-data';
 
 export interface SampleState {
   isRunning: boolean;
   /** Origin of the sample; null while none is shown. */
   origin: SampleOrigin | null;
+  /** Most probable classes and the true one; null for models without classes. */
+  prediction: SamplePrediction | null;
   /** Whether the graph has changed since the run. */
   isStale: boolean;
 }
@@ -28,9 +35,9 @@ export class SampleStore {
     this._set({ ...this._state, isRunning });
   }
 
-  answer({ nodes, ...origin }: SampleAnswer): void {
+  answer({ nodes, prediction = null, ...origin }: SampleAnswer): void {
     this._nodes = nodes;
-    this._set({ isRunning: false, origin, isStale: false });
+    this._set({ isRunning: false, origin, prediction, isStale: false });
   }
 
   stale(isStale: boolean): void {
@@ -41,7 +48,12 @@ export class SampleStore {
 
   clear(): void {
     this._nodes = {};
-    this._set({ ...this._state, origin: null, isStale: false });
+    this._set({
+      ...this._state,
+      origin: null,
+      prediction: null,
+      isStale: false
+    });
   }
 
   private _set(state: SampleState): void {
@@ -54,6 +66,7 @@ export class SampleStore {
   private _state: SampleState = {
     isRunning: false,
     origin: null,
+    prediction: null,
     isStale: false
   };
 }

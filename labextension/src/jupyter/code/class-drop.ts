@@ -1,4 +1,4 @@
-// Drop of notebook cells and files onto a canvas: their Python classes become graphs.
+// Drop of notebook cells and files onto a canvas: Python classes become graphs, ONNX files documents of their own.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import type { Contents } from '@jupyterlab/services';
@@ -12,6 +12,8 @@ const FILES = 'application/x-jupyter-icontents';
 const TARGET = 'labdl-mod-target';
 /** Maximum size of a file in bytes. */
 const LARGEST = 1_000_000;
+/** Maximum size in bytes of an ONNX file from outside of JupyterLab, which is sent in one message. */
+const LARGEST_ONNX = 100_000_000;
 
 /** Drag event of Lumino. */
 interface LuminoDrag extends MouseEvent {
@@ -23,6 +25,10 @@ interface LuminoDrag extends MouseEvent {
 export interface Dropping {
   contents: Contents.IManager;
   actions: () => EditorActions | null;
+  /** Folder of the model, in which files from outside are stored. */
+  folder: () => string;
+  /** Converts an ONNX file to a model and opens it. */
+  convert: (path: string) => Promise<unknown>;
   mayEdit: () => boolean;
   trans: Translator;
 }
@@ -71,6 +77,75 @@ export function acceptSources(element: HTMLElement, dropping: Dropping): void {
   ]) {
     element.addEventListener(type, listener);
   }
+  // before the canvas, which takes Python files
+  element.addEventListener(
+    'drop',
+    event => {
+      const files = [...(event.dataTransfer?.files ?? [])].filter(({ name }) =>
+        isOnnxFile(name)
+      );
+      if (files.length && canvasAt(event)) {
+        event.preventDefault();
+        event.stopPropagation();
+        void report(dropping, async () => {
+          for (const file of files) {
+            await dropping.convert(await upload(file, dropping));
+          }
+        });
+      }
+    },
+    true
+  );
+}
+
+function isOnnxFile(name: string): boolean {
+  return name.toLowerCase().endsWith('.onnx');
+}
+
+/** Stores a file from outside beside the model; returns its path. */
+async function upload(
+  file: File,
+  { contents, folder, trans }: Dropping
+): Promise<string> {
+  const path = PathExt.join(folder(), file.name);
+  if (file.size > LARGEST_ONNX) {
+    throw new Error(
+      trans.__(
+        '%1 is too large to be dropped here. Upload it with the file browser, then double-click it.',
+        file.name
+      )
+    );
+  }
+  const isTaken = await contents.get(path, { content: false }).then(
+    () => true,
+    () => false
+  );
+  if (isTaken) {
+    throw new Error(
+      trans.__('%1 already exists. Double-click it to convert it.', path)
+    );
+  }
+  const content = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^.*,/, ''));
+    reader.onerror = () => reject(new Error(String(reader.error)));
+    reader.readAsDataURL(file);
+  });
+  await contents.save(path, { type: 'file', format: 'base64', content });
+  return path;
+}
+
+/** Says in the editor why something dropped cannot be read. */
+async function report(
+  { actions, trans }: Dropping,
+  attempt: () => Promise<void>
+): Promise<void> {
+  try {
+    await attempt();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    actions()?.say(trans.__('The dropped item cannot be read: %1', message));
+  }
 }
 
 async function drop(
@@ -78,17 +153,23 @@ async function drop(
   point: { x: number; y: number },
   dropping: Dropping
 ): Promise<void> {
-  const { actions, trans } = dropping;
-  try {
+  const { actions } = dropping;
+  await report(dropping, async () => {
+    const paths: unknown = data.hasData(FILES) ? data.getData(FILES) : [];
+    const files = Array.isArray(paths) ? (paths as string[]) : [];
+    const models = files.filter(isOnnxFile);
+    for (const path of models) {
+      await dropping.convert(path);
+    }
+    if (models.length) {
+      return;
+    }
     const source = data.hasData(CELLS)
       ? cellSource(data.getData(CELLS))
-      : await fileSource(data.getData(FILES), dropping);
+      : await fileSource(files, dropping);
     await actions()?.addSource(source, point);
     actions()?.focus();
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    actions()?.say(trans.__('The dropped item cannot be read: %1', message));
-  }
+  });
 }
 
 /** Code of notebook cells. */
@@ -104,11 +185,11 @@ function cellSource(cells: unknown): string {
 }
 
 async function fileSource(
-  paths: unknown,
+  paths: readonly string[],
   { contents, trans }: Dropping
 ): Promise<string> {
   const texts: string[] = [];
-  for (const path of Array.isArray(paths) ? (paths as string[]) : []) {
+  for (const path of paths) {
     const name = PathExt.basename(path);
     if (!isPythonFile(name)) {
       throw new Error(trans.__('%1 is not a Python file (.py).', name));

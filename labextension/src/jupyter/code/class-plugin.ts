@@ -4,6 +4,7 @@ import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { PathExt } from '@jupyterlab/coreutils';
 import { ITranslator } from '@jupyterlab/translation';
 
 import { acceptSources } from './class-drop';
@@ -17,7 +18,7 @@ export const classPlugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [ILabDL, ITranslator],
   activate: (
-    { serviceManager }: JupyterFrontEnd,
+    { commands, serviceManager }: JupyterFrontEnd,
     { api, tracker }: ILabDL,
     translator: ITranslator
   ): void => {
@@ -27,6 +28,8 @@ export const classPlugin: JupyterFrontEndPlugin<void> = {
       acceptSources(content.node, {
         contents: serviceManager.contents,
         actions: () => content.actions,
+        folder: () => PathExt.dirname(context.path),
+        convert: path => commands.execute('labdl:convert-onnx', { path }),
         mayEdit: () => !context.model.graph.lock.state(),
         trans
       })

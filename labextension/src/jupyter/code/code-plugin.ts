@@ -13,7 +13,7 @@ import { notebookIcon } from '@jupyterlab/ui-components';
 
 import { codeMirrorSource } from './code-editor';
 import { addCell, notebookIn } from './code-notebook';
-import { ILabDL } from '../tokens';
+import { CATEGORY, ILabDL } from '../tokens';
 
 const SEND = 'labdl:send-to-notebook';
 
@@ -104,7 +104,7 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
         }
       }
     });
-    palette?.addItem({ command: SEND, category: trans.__('Model graph') });
+    palette?.addItem({ command: SEND, category: CATEGORY });
     tracker.currentChanged.connect(() => commands.notifyCommandChanged(SEND));
   }
 };

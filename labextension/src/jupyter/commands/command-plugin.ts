@@ -14,7 +14,7 @@ import { MessageLoop } from '@lumino/messaging';
 
 import { editorCommands } from './editor-commands';
 import { graphIcon } from '../icons';
-import { FACTORY, ILabDL } from '../tokens';
+import { CATEGORY, FACTORY, ILabDL } from '../tokens';
 import { GraphWidget } from '../documents/document-widget';
 
 /** Makes a new model graph and opens it. */
@@ -38,7 +38,6 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const trans = translator.load('labdl');
     const { commands, serviceManager } = app;
-    const category = trans.__('Model graph');
 
     commands.addCommand(NEW, {
       label: args =>
@@ -132,7 +131,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
           }
         }
       });
-      palette?.addItem({ command: id, category });
+      palette?.addItem({ command: id, category: CATEGORY });
     }
 
     // undo and redo depend on the history; all others on the current document
@@ -145,8 +144,12 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
       widget.disposed.connect(stop);
     });
 
-    palette?.addItem({ command: NEW, category, args: { isPalette: true } });
-    launcher?.add({ command: NEW, category: trans.__('Other'), rank: 1 });
+    palette?.addItem({
+      command: NEW,
+      category: CATEGORY,
+      args: { isPalette: true }
+    });
+    launcher?.add({ command: NEW, category: CATEGORY, rank: 1 });
     const isGraph = (widget: unknown) => widget instanceof GraphWidget;
     menu?.editMenu.undoers.undo.add({ id: 'labdl:undo', isEnabled: isGraph });
     menu?.editMenu.undoers.redo.add({ id: 'labdl:redo', isEnabled: isGraph });

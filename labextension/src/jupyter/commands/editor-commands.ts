@@ -10,6 +10,7 @@ import {
   LabIcon,
   pasteIcon,
   redoIcon,
+  searchIcon,
   undoIcon
 } from '@jupyterlab/ui-components';
 
@@ -88,6 +89,15 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       caption: trans.__('Delete the selected layers and connections'),
       icon: deleteIcon,
       run: actions => actions.deleteSelection()
+    },
+    {
+      id: 'labdl:find',
+      label: trans.__('Find Layers…'),
+      caption: trans.__('Find layers by name, type, setting, shape or problem'),
+      icon: searchIcon,
+      // delayed, since the command palette restores the previous focus
+      run: actions => void setTimeout(() => actions.find()),
+      reads: true
     },
     {
       id: 'labdl:clear-selection',

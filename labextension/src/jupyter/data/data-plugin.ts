@@ -23,7 +23,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { PipelineData, SavedPipeline } from '../../api/data';
 import type { ChosenModel } from '../../data/host';
 import { dataIcon } from '../icons';
-import { ILabDL } from '../tokens';
+import { CATEGORY, ILabDL } from '../tokens';
 import { DataPanel } from './data-panel';
 import { opensAsData } from './data-paths';
 import { LabDataHost, type LabDataOptions } from './lab-data-host';
@@ -166,12 +166,12 @@ export const dataPlugin: JupyterFrontEndPlugin<void> = {
 
     palette?.addItem({
       command: COMMAND,
-      category: trans.__('Model graph'),
+      category: CATEGORY,
       args: { isPalette: true }
     });
     launcher?.add({
       command: COMMAND,
-      category: trans.__('Other'),
+      category: CATEGORY,
       rank: 1.7
     });
     if (restorer) {

@@ -20,7 +20,7 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { DiffPlace, sourceOf } from './diff-source';
 import { DiffPanel, DiffPlaces } from './diff-widget';
-import { ILabDL } from '../tokens';
+import { CATEGORY, ILabDL } from '../tokens';
 
 const COMPARE = 'labdl:compare';
 const WITH = 'labdl:compare-with';
@@ -166,8 +166,9 @@ export const diffPlugin: JupyterFrontEndPlugin<void> = {
     graphs.currentChanged.connect(() =>
       [WITH, SAVED].forEach(id => commands.notifyCommandChanged(id))
     );
-    const category = trans.__('Model graph');
-    [WITH, SAVED].forEach(command => palette?.addItem({ command, category }));
+    [WITH, SAVED].forEach(command =>
+      palette?.addItem({ command, category: CATEGORY })
+    );
 
     if (restorer) {
       void restorer.restore(tracker, {

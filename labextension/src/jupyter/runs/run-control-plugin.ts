@@ -21,6 +21,7 @@ import { readRate } from '../../runs/dashboard/parse-input';
 import { RunPanel } from './run-panel';
 import { LabRunSource } from './run-source';
 import { TrainPanel } from '../training/train-panel';
+import { CATEGORY } from '../tokens';
 
 export const runControlPlugin: JupyterFrontEndPlugin<void> = {
   id: 'labdl:run-control',
@@ -65,7 +66,6 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
         trans.__('Number of epochs to add')
       ]
     };
-    const category = trans.__('Model graph');
     for (const name of Object.keys(labels) as PlainCommand[]) {
       const command = `labdl:${name}-run`;
       const [label, caption] = labels[name];
@@ -76,7 +76,7 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
         isEnabled: () => sourceOf(app) !== null,
         execute: () => sourceOf(app)?.command(name)
       });
-      palette?.addItem({ command, category });
+      palette?.addItem({ command, category: CATEGORY });
     }
     for (const name of Object.keys(questions) as ValuedCommand[]) {
       const command = `labdl:${name.replace('_', '-')}-run`;
@@ -103,7 +103,7 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
           }
         }
       });
-      palette?.addItem({ command, category });
+      palette?.addItem({ command, category: CATEGORY });
     }
     const branch = 'labdl:branch-run';
     app.commands.addCommand(branch, {
@@ -129,7 +129,7 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
         }
       }
     });
-    palette?.addItem({ command: branch, category });
+    palette?.addItem({ command: branch, category: CATEGORY });
   }
 };
 

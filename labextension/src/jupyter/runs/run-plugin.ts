@@ -19,7 +19,7 @@ import { ITranslator } from '@jupyterlab/translation';
 import { runsIcon } from '../icons';
 import { RunPanel } from './run-panel';
 import { LabRunSource } from './run-source';
-import { ILabDL } from '../tokens';
+import { CATEGORY, ILabDL } from '../tokens';
 
 const COMMAND = 'labdl:open-run';
 
@@ -109,7 +109,7 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
         app.shell.activateById(panel.id);
       }
     });
-    palette?.addItem({ command: COMMAND, category: trans.__('Model graph') });
+    palette?.addItem({ command: COMMAND, category: CATEGORY });
 
     if (restorer) {
       void restorer.restore(tracker, {

@@ -20,7 +20,7 @@ import { ITranslator } from '@jupyterlab/translation';
 import { runsIcon } from '../icons';
 import { RunsPanel } from './runs-panel';
 import { LabRunsSource } from './runs-source';
-import { ILabDL } from '../tokens';
+import { CATEGORY, ILabDL } from '../tokens';
 
 const COMMAND = 'labdl:runs';
 
@@ -115,12 +115,12 @@ export const runsPlugin: JupyterFrontEndPlugin<void> = {
 
     palette?.addItem({
       command: COMMAND,
-      category: trans.__('Model graph'),
+      category: CATEGORY,
       args: { isPalette: true }
     });
     launcher?.add({
       command: COMMAND,
-      category: trans.__('Other'),
+      category: CATEGORY,
       rank: 1.6
     });
     if (restorer) {

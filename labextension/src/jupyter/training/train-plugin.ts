@@ -21,7 +21,7 @@ import { Widget } from '@lumino/widgets';
 import { saveForKernel } from '../documents/collaboration';
 import { dataFilePicker } from './data-file';
 import { showLayer } from '../commands/show-layer';
-import { ILabDL } from '../tokens';
+import { CATEGORY, ILabDL } from '../tokens';
 import { TrainPanel } from './train-panel';
 import { addKernelItems } from './train-toolbar';
 import { Training } from './training';
@@ -164,7 +164,7 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
     graphs.currentChanged.connect(() =>
       app.commands.notifyCommandChanged(COMMAND)
     );
-    palette?.addItem({ command: COMMAND, category: trans.__('Model graph') });
+    palette?.addItem({ command: COMMAND, category: CATEGORY });
 
     if (restorer) {
       void restorer.restore(tracker, {

@@ -15,7 +15,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { ITranslator } from '@jupyterlab/translation';
 
 import { graphIcon } from '../icons';
-import { FACTORY, ILabDL } from '../tokens';
+import { CATEGORY, FACTORY, ILabDL } from '../tokens';
 import { ZooChoice, ZooChooser } from './zoo-chooser';
 import { freeName, ZooSettings } from './zoo-models';
 
@@ -124,11 +124,14 @@ export const zooPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
-    const category = trans.__('Model graph');
-    palette?.addItem({ command: COMMAND, category, args: { isPalette: true } });
+    palette?.addItem({
+      command: COMMAND,
+      category: CATEGORY,
+      args: { isPalette: true }
+    });
     launcher?.add({
       command: COMMAND,
-      category: trans.__('Other'),
+      category: CATEGORY,
       rank: 1.5,
       args: { isLauncher: true }
     });
