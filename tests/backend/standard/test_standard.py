@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 _ZOO = "the model zoo does not have it yet"
 _MODELS = {
     "6.2.1.2 g)1, 6.2.3.2 f)1": "SSD, Faster RCNN, RetinaNet, Mask RCNN",
-    "draft 6.4.4": "YOLOv6, Tacotron2",
+    "draft 6.4.4": "YOLOv6",
     "6.3.1 b)": "detection of objects",
     "6.3.1 c)": "segmentation of instances",
     "6.3.2 d)": "generation of texts",
