@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOM
         data,
         display,
         errors,
+        generation,
         graph,
         infer,
         interop,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOM
     )
     from labdl.array_api import array_namespace
     from labdl.dispatch import device, use
+    from labdl.generation import generate
     from labdl.graph import Graph, trace
     from labdl.infer import predict
     from labdl.ops import tensor, to_numpy
@@ -62,6 +64,8 @@ __all__ = [
     "errors",
     "export",
     "fine_tune",
+    "generate",
+    "generation",
     "graph",
     "infer",
     "interop",
@@ -94,6 +98,7 @@ __all__ = [
 _HOMES = {
     "labdl.array_api": ("array_namespace",),
     "labdl.dispatch": ("device", "use"),
+    "labdl.generation": ("generate",),
     "labdl.graph": ("Graph", "trace"),
     "labdl.infer": ("predict",),
     "labdl.ops": ("tensor", "to_numpy"),

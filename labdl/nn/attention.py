@@ -6,6 +6,7 @@ import functools
 import math
 
 from labdl import dispatch, ops
+from labdl.nn.decoding import current
 from labdl.nn.linear import Linear
 from labdl.nn.module import Module
 from labdl.nn.positions import count_steps
@@ -124,24 +125,36 @@ class MultiHeadAttention(Module):
 
     def forward(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         source = x if context is None else context
-        shared = self.heads if self.key_heads is None else self.key_heads
+        state = current.get()
+        step = state is not None and state.is_step
         query = split_heads(self.query(x), self.heads)
-        key = split_heads(self.key(source), shared)
-        value = split_heads(self.value(source if values is None else values), shared)
+        key = value = None
+        if not (step and context is not None):  # a step reads those of the prompt
+            shared = self.heads if self.key_heads is None else self.key_heads
+            key = split_heads(self.key(source), shared)
+            value = split_heads(self.value(source if values is None else values), shared)
         if self.rotary:
+            if state is not None and step:
+                positions = state.positions
             query, key = (
-                self._rotate(part, count_steps(of) if positions is None and self.any_steps else positions)
+                part
+                if part is None
+                else self._rotate(part, count_steps(of) if positions is None and self.any_steps else positions)
                 for part, of in ((query, x), (key, source))
             )
+        if state is not None:
+            key, value = state.extend(key, value) if context is None else state.keep_context(key, value)
         window = None
-        if self.window is not None:
+        if state is not None and step and context is None:
+            window = state.mask(self.window)
+        elif self.window is not None:
             window = ops.local_attention_mask(x, source, self.window, causal=self.causal)
         heads = ops.scaled_dot_product_attention(
             query,
             key,
             value,
             combine_masks(mask, key_mask, window, bias),
-            causal=self.causal and self.window is None,
+            causal=self.causal and window is None,
             scale=self.scale,
             rate=self.rate,
             training=self.training,

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from labdl import dispatch, ops
+from labdl.nn.decoding import current
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
@@ -47,6 +48,12 @@ def count_steps(x):
     return ops.subtract(ops.cumulative_sum(ops.ones_like(first, dtype="int64"), axis=1), 1)
 
 
+def _positions_of_step():
+    """The positions (N, 1) in a step of a generation, None elsewhere."""
+    state = current.get()
+    return None if state is None else state.positions
+
+
 @layer({}, floats(2, 3, 4), category="transformer")
 class ClassToken(Module):
     """Prepends a learned vector to the steps: (N, steps, features) to (N, steps + 1, features)."""
@@ -79,6 +86,7 @@ class PositionEmbedding(Module):
         self.embeddings = Parameter((self.offset + self.size, _sequence(self, x)[1]), self.embeddings_init)
 
     def forward(self, x, positions=None):
+        positions = _positions_of_step() if positions is None else positions
         steps = x.shape[1]
         if positions is None and steps is not None:
             if steps > self.size:
@@ -111,6 +119,7 @@ class SinusoidalPositions(Module):
         ops.sinusoidal_embedding(Spec((steps,)), features, base=self.base, layout=self.layout, endpoint=self.endpoint)
 
     def forward(self, x, positions=None):
+        positions = _positions_of_step() if positions is None else positions
         sizes, settings = x.shape[1:], (self.base, self.layout, self.endpoint)
         if positions is None and not self.any_steps:
             return ops.add(x, _table(x, sizes, lambda: _waves(*sizes, *settings)))
@@ -150,8 +159,12 @@ class RelativePositionBias(Module):
         self.embeddings = Parameter((self.buckets, self.heads), self.embeddings_init)
 
     def forward(self, x, context=None):
-        keys = count_steps(x if context is None else context)
-        apart = ops.subtract(ops.expand_dims(keys, 1), ops.expand_dims(count_steps(x), 2))
+        state = current.get()
+        if state is not None and state.is_step and context is None:
+            queries, keys = state.positions, state.key_positions()
+        else:
+            queries, keys = count_steps(x), count_steps(x if context is None else context)
+        apart = ops.subtract(ops.expand_dims(keys, 1), ops.expand_dims(queries, 2))
         buckets = ops.relative_position_buckets(
             apart, buckets=self.buckets, max_distance=self.max_distance, bidirectional=self.bidirectional
         )

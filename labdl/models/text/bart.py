@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Bart(nn.Module):
     constant, which is not trained, to each logit. Masks (N, keys) and (N, steps)
     are 1, or true, for tokens and 0 for padding.
     """
+
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,
@@ -72,9 +74,9 @@ class Bart(nn.Module):
         return self.encoder(self.dropout(embedded), key_mask=source_mask)
 
     def forward(self, source, target, source_mask=None, target_mask=None):
-        return self.decode(target, self.encode(source, source_mask), source_mask, target_mask)
+        return self.decode(target, self.encode(source, source_mask), target_mask, source_mask)
 
-    def decode(self, target, context, source_mask=None, target_mask=None):
+    def decode(self, target, context, target_mask=None, source_mask=None):
         """Logits of the next tokens, with the encoder's output (N, keys, features): (N, steps) to (N, steps, vocabulary)."""
         embedded = self.target_norm(self.target_positions(self.words(target) * self.scale))
         hidden = self.decoder(self.dropout(embedded), context, key_mask=target_mask, context_key_mask=source_mask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ class GPT(nn.Module):
     ``norm_first`` normalizes before each block, and once more at the end, as GPT-2 does; the first GPT normalizes after each
     block. The output matrix is the table of word embeddings. ``mask`` (N, steps) is 1, or true, for tokens and 0 for padding.
     """
+
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, ClassVar
 
 from labdl import nn, ops
 from labdl.interop import public_weights
@@ -48,6 +48,7 @@ class GPTNeo(nn.Module):
     (N, steps) is 1, or true, for tokens and 0 for padding.
     """
 
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
     public_names: public_weights.PublicNames
 
     def __init__(

@@ -6,6 +6,7 @@ Wang & Komatsuzaki (2021), Black et al. (2022), Biderman et al. (2023).
 from __future__ import annotations
 
 import functools
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,6 +44,8 @@ class GPTNeoX(nn.Module):
     two normalizations. ``interleaved`` is GPT-J's way: neighboring features are rotated, attention has no biases, a block has
     one normalization, and the head has a bias. ``mask`` (N, steps) is 1, or true, for tokens and 0 for padding.
     """
+
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,

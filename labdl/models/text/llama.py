@@ -50,6 +50,7 @@ class Llama(nn.Module):
     the table of word embeddings. ``mask`` (N, steps) is 1, or true, for tokens and 0 for padding.
     """
 
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
     public_names: ClassVar[public_weights.PublicNames]
 
     def __init__(

@@ -1,0 +1,131 @@
+"""Settings of a generation, with the names and defaults of the public library."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from labdl.errors import ConfigError, suggest_name
+
+# keys of a generation_config.json that change no token, or values with which they change none
+_NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "typical_p": (1.0,),
+    "num_beam_groups": (1,),
+    "diversity_penalty": (0.0,),
+    "encoder_no_repeat_ngram_size": (0,),
+    "exponential_decay_length_penalty": (),
+    "renormalize_logits": (False,),
+}
+_WITHOUT_EFFECT = (
+    *("transformers_version", "_from_model_config", "use_cache", "output_scores", "return_dict_in_generate"),
+    *("remove_invalid_values", "bos_token_id", "prefix", "cache_implementation", "output_attentions"),
+    "output_hidden_states",
+)
+
+
+@dataclass(frozen=True)
+class GenerationSettings:
+    """Settings of `labdl.generate`; numbers of tokens are None, one, or several for ``eos_token_id``."""
+
+    max_new_tokens: int | None = None
+    max_length: int | None = None
+    min_new_tokens: int = 0
+    min_length: int = 0
+    do_sample: bool = False
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+    num_beams: int = 1
+    num_return_sequences: int = 1
+    length_penalty: float = 1.0
+    early_stopping: bool | str = False
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+    bad_words_ids: Sequence[Sequence[int]] = ()
+    suppress_tokens: Sequence[int] = ()
+    begin_suppress_tokens: Sequence[int] = ()
+    eos_token_id: int | Sequence[int] | None = None
+    pad_token_id: int | None = None
+    decoder_start_token_id: int | None = None
+    forced_bos_token_id: int | None = None
+    forced_eos_token_id: int | Sequence[int] | None = None
+
+    def __post_init__(self):
+        for name, least in (
+            ("max_new_tokens", 1),
+            ("max_length", 1),
+            ("min_new_tokens", 0),
+            ("min_length", 0),
+            ("top_k", 0),
+            ("num_beams", 1),
+            ("num_return_sequences", 1),
+            ("no_repeat_ngram_size", 0),
+        ):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not (whole and least <= value < 1 << 31) and not (value is None and name in _MAY_BE_NONE):
+                raise ConfigError(f"{name} wants an integer at least {least}, received {value!r:.80}")
+        for name in ("temperature", "top_p", "repetition_penalty", "length_penalty"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise ConfigError(f"{name} wants a number, received {value!r:.80}")
+            if value <= 0 and name != "length_penalty":
+                raise ConfigError(f"{name} wants a number above 0, received {value!r:.80}")
+        if self.top_p > 1:
+            raise ConfigError(f"top_p wants a number of at most 1, received {self.top_p}")
+        if self.early_stopping not in (True, False, "never"):
+            raise ConfigError(f'early_stopping wants True, False or "never", received {self.early_stopping!r:.80}')
+        if self.num_beams > 1 and self.do_sample:
+            raise ConfigError("beams are not sampled: give num_beams=1 with do_sample=True, or do_sample=False")
+        if self.num_beams > 1 and self.num_return_sequences > self.num_beams:
+            raise ConfigError(
+                f"num_return_sequences={self.num_return_sequences} wants num_beams of at least as many, received "
+                f"{self.num_beams}"
+            )
+        if self.num_beams == 1 and self.num_return_sequences > 1 and not self.do_sample:
+            raise ConfigError("num_return_sequences above 1 wants do_sample=True, or as many num_beams")
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The tokens that end a text."""
+        return _numbers(self.eos_token_id)
+
+    @property
+    def forced_ends(self) -> tuple[int, ...]:
+        """The tokens one of which is the last one, if the text has not ended before."""
+        return _numbers(self.forced_eos_token_id)
+
+
+_MAY_BE_NONE = ("max_new_tokens", "max_length", "top_k")
+_NAMES = {field.name for field in dataclasses.fields(GenerationSettings)}
+
+
+def merge_settings(saved: Mapping[str, Any], given: Mapping[str, Any]) -> GenerationSettings:
+    """Settings of a model's folder under those of a call. Raises ConfigError naming one that LabDL does not have."""
+    for name in given:
+        if name not in _NAMES:
+            raise ConfigError(f"generate has no setting {name!r:.80}{suggest_name(name, _NAMES)}")
+    values = {}
+    for name, value in saved.items():
+        if name in _NAMES:
+            values[name] = value
+        elif name not in _WITHOUT_EFFECT and value is not None and value not in _NEUTRAL.get(name, (False,)):
+            raise ConfigError(
+                f"generation_config.json has {name}={value!r:.80}, which LabDL does not compute: take it out of "
+                "model.pretrained.generation"
+            )
+    for name in ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens"):
+        if values.get(name, ()) is None:
+            del values[name]
+    if given.get("max_new_tokens") is not None:
+        values.pop("max_length", None)
+    return GenerationSettings(**values | dict(given))
+
+
+def _numbers(value: int | Sequence[int] | None) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, int) else tuple(value)
