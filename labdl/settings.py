@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+import numpy as np
 from annotated_types import Ge, Le
 
 from labdl.errors import ConfigError, suggest_name
@@ -50,7 +51,8 @@ class Declaration:
         import pydantic
 
         try:
-            self._model(**values)
+            # settings are tuples, as in files, also where they are declared as lists
+            self._model(**{k: list(v) if type(v) is tuple and k in self._lists else v for k, v in values.items()})
             for name, value in values.items():
                 if _has_nan(value) and ANY_FLOAT not in getattr(self.annotations[name], "__metadata__", ()):
                     expectation = describe(self.annotations[name])
@@ -75,6 +77,12 @@ class Declaration:
     @functools.cached_property
     def _alternatives(self) -> dict[str, list[Any]]:
         return {name: alternatives(annotation) for name, annotation in self.annotations.items()}
+
+    @functools.cached_property
+    def _lists(self) -> set[str]:
+        """The settings that are declared as lists, not as tuples."""
+        origins = {name: {get_origin(v) or v for v in found} for name, found in self._alternatives.items()}
+        return {name for name, found in origins.items() if list in found and tuple not in found}
 
     def types_of(self, name: str) -> list[Any]:
         """The alternative types of a setting; empty if it is not declared."""
@@ -116,8 +124,30 @@ def declaration_of_function(function: Callable[..., Any], title: str) -> Declara
     return Declaration(title, {name: hints[name] for name in parameters}, defaults)
 
 
+def plain_numbers(value: Any) -> Any:
+    """A setting with Python's numbers in place of NumPy's scalars, also in lists, tuples and dictionaries."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value) in (list, tuple):
+        items = [plain_numbers(item) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return tuple(items) if isinstance(value, tuple) else items
+    if type(value) is dict:
+        return {key: plain_numbers(item) for key, item in value.items()}
+    return value
+
+
+def set_plain_numbers(settings: Any) -> None:
+    """Replace NumPy's scalars among the fields of a dataclass instance, also of a frozen one."""
+    for field in dataclasses.fields(settings):
+        if field.init and (new := plain_numbers(old := getattr(settings, field.name))) is not old:
+            object.__setattr__(settings, field.name, new)
+
+
 def check(settings: Any) -> None:
-    """Check the fields of a dataclass instance. Raises ConfigError."""
+    """Check the fields of a dataclass instance, and convert NumPy's scalars in them. Raises ConfigError."""
+    set_plain_numbers(settings)
     cls = type(settings)
     declaration(cls).check({name: getattr(settings, name) for name in form_fields(cls)})
 
@@ -170,6 +200,8 @@ def describe(annotation: Any) -> str:
         return f"{', '.join(first)} or {last}"
     if origin is Literal:
         return ", ".join(f'"{a}"' for a in args)
+    if origin is list:
+        return f"a list of {'numbers' if float in alternatives(args[0]) else 'integers' if args[0] is int else 'settings'}"
     if origin is tuple:
         kind = "numbers" if any(float in alternatives(a) for a in args if a is not Ellipsis) else "integers"
         return f"a list of {kind}" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} {kind}"

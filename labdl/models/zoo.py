@@ -17,7 +17,7 @@ from labdl.errors import ConfigError
 from labdl.models.weights import class_names, locate_weights
 from labdl.models.weights.loading import load_weights
 from labdl.nn.module import Module
-from labdl.settings import Declaration, declaration_of_function
+from labdl.settings import Declaration, declaration_of_function, plain_numbers
 from labdl.spec import Spec
 
 Inputs = Callable[[Any], tuple[Spec, ...]]
@@ -54,6 +54,7 @@ class ZooModel:
 
     def create(self, **settings) -> Module:
         """Create the model with these settings, not built, with its default input specs. Raises ConfigError."""
+        settings = plain_numbers(settings)
         self.settings.check(settings)
         model = self.make(**self.settings.restore_numbers(settings))
         # so that trace, editor and summary need no shapes

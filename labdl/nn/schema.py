@@ -9,13 +9,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, dataclass_transform, overload
 
-import numpy as np
-
 from labdl.errors import ArgumentError, ConfigError, suggest_name
 from labdl.nn.module import Module
 from labdl.nn.setting_descriptions import add_settings, describe_settings
 from labdl.ops.operator import OPERATORS, Operator, Sample
-from labdl.settings import Declaration, declaration
+from labdl.settings import Declaration, declaration, plain_numbers
 from labdl.signature import show_plain_types
 
 Task = Literal[  # of a loss or a metric
@@ -208,8 +206,7 @@ def unknown_type_message(kind: str) -> str:
 
 def _to_tuples(value):
     """Convert lists, as in JSON, to tuples, and numbers of NumPy to Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
+    value = plain_numbers(value)
     return tuple(map(_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 

@@ -26,6 +26,7 @@ from labdl.graph import as_graph
 from labdl.nn.parameter import Parameter
 from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
+from labdl.settings import set_plain_numbers
 from labdl.train import pytree, state_dict
 from labdl.train.directions import Direction, Mode, Monitor, find_direction, monitored_value
 from labdl.train.progress import MonitoredValue, Progress, TrainingDocument, parse_document
@@ -60,6 +61,7 @@ class Checkpoint:
     mode: Mode = "auto"
 
     def __post_init__(self):
+        set_plain_numbers(self)
         if not isinstance(self.folder, str | Path) or not str(self.folder):
             raise ConfigError(f"Checkpoint: folder wants a path, received {self.folder!r}")
         if self.every != "epoch" and not _is_count(self.every):
