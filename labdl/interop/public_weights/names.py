@@ -19,7 +19,7 @@ from labdl.interop.weights.mapping import WeightMapping
 
 Values = dict[str, np.ndarray]
 Numbers = tuple[str, ...]
-_MOST = 20  # problems in a message
+_MOST = 20  # names of a kind in a message
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,16 @@ class Conversion:
 
     def result(self) -> Values:
         """The values. Raises StateDictError if there is a problem."""
-        problems = [
-            *self.contradictions,
-            *(f"missing {n}" for n in self.missing),
-            *(f"unexpected {n}" for n in self.unexpected),
-        ]
+        problems = [*self.contradictions, *_some("missing", self.missing), *_some("unexpected", self.unexpected)]
         if problems:
-            more = f"; and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
-            raise StateDictError(f"weights are not those of this model: {'; '.join(problems[:_MOST])}{more}")
+            raise StateDictError(f"weights are not those of this model: {'; '.join(problems)}")
         return self.values
+
+
+def _some(what: str, names: list[str]) -> list[str]:
+    """The beginning of a list of names for a message."""
+    more = [f"{len(names) - _MOST} more {what}"] if len(names) > _MOST else []
+    return [f"{what} {name}" for name in names[:_MOST]] + more
 
 
 def from_public(

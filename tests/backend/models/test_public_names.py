@@ -391,8 +391,8 @@ def test_models_and_weights_without_names(backend):
     model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name)
     with pytest.raises(ModelError, match="Sequential has no table of public names: give names="):
         models.load_public(model, {"0.weight": floats(2, 3)})
-    with pytest.raises(ConfigError, match=r"weights wants a dictionary .* received str: read the file first"):
-        models.load_public(model, "net.pth")
+    with pytest.raises(ConfigError, match=r"weights wants a dictionary .* or the path of a file, received Sequential"):
+        models.load_public(model, model)
     table = [Group(names.linear("fc", "0"))]
     with pytest.raises(StateDictError, match=r"fc\.weight is of the type object, not an array"):
         models.load_public(model, {"fc.weight": object(), "fc.bias": floats(2)}, table)
