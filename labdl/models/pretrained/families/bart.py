@@ -9,10 +9,11 @@ from labdl.nn.module import Module
 from labdl.spec import Spec
 
 _SETTINGS = {"layers": "layers", "attention_heads": "heads", "ffn_dim": "feed_forward"}
+STACK_KEYS = tuple(f"{stack}_{key}" for stack in ("encoder", "decoder") for key in _SETTINGS)
 
 
-def _read_stacks(config: Config) -> Settings:
-    """The sizes of encoder and decoder, which are equal in a `Bart`."""
+def read_stacks(config: Config) -> Settings:
+    """The sizes of encoder and decoder, which are equal here."""
     values: Settings = {}
     for key, setting in _SETTINGS.items():
         sizes = {config.get(f"{stack}_{key}") for stack in ("encoder", "decoder")} - {None}
@@ -52,8 +53,8 @@ def _family(model_type: str, architecture: str, norm_first: bool) -> Family:
             "extra_pos_embeddings": (2,),
         },
         ignored=("activation_dropout", "attention_dropout", "num_hidden_layers", "force_bos_token_to_be_generated"),
-        read=_read_stacks,
-        read_keys=tuple(f"{stack}_{key}" for stack in ("encoder", "decoder") for key in _SETTINGS),
+        read=read_stacks,
+        read_keys=STACK_KEYS,
         inputs=_inputs,
         optional=("logits_bias:0",),
     )
