@@ -4,3 +4,7 @@ from labdl.generation.generate import Generation, Piece, generate
 from labdl.generation.settings import GenerationSettings
 
 __all__ = ["Generation", "GenerationSettings", "Piece", "generate"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

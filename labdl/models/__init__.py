@@ -10,7 +10,8 @@ from labdl.models.pretrained import from_pretrained, save_pretrained
 from labdl.models.public import load_public, public_state_dict
 from labdl.models.zoo import create, list_models
 
-for _found in pkgutil.walk_packages(__path__, "labdl.models."):  # each file registers its models
+# each file registers its models, and those of pretrained/ the families whose models are in the others
+for _found in sorted(pkgutil.walk_packages(__path__, "labdl.models."), key=lambda file: ".pretrained" in file.name):
     import_module(_found.name)
 
 __all__ = [

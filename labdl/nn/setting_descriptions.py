@@ -96,7 +96,6 @@ DESCRIPTIONS = {
     "window": "Attend only to keys less than so many steps away, with causal to those before; None attends to all.",
     "rotary_size": "Number of features of a head that are rotated, the first ones; None rotates all (GPT-NeoX: a part).",
     "rotary_base": "Base of the angles of rotation: the larger, the slower the slowest pair turns.",
-    "rotary_scaling": "Slower rotation for texts longer than those of the training: factor, low, high and length (Llama 3.1).",
     "rotary_interleaved": "Rotate pairs of neighboring features, as GPT-J does, instead of features half the size apart.",
     # one layer each
     "approximate": '"none" for the error function, "tanh" for its approximation.',
