@@ -202,8 +202,6 @@ class XLNet(nn.Module):
     there is a second result, the memory for the steps that follow.
     """
 
-    public_names: ClassVar[public_weights.PublicNames]
-
     def __init__(self, config: XLNetConfig | None = None):
         config = config or XLNetConfig()
         self.encoder = XLNetEncoder(config)
@@ -215,6 +213,11 @@ class XLNet(nn.Module):
         table: Any = self.encoder.words
         logits = ops.matmul(hidden, ops.matrix_transpose(table.embeddings)) + self.bias
         return (logits, *rest) if rest else logits
+
+    @property
+    def public_names(self) -> public_weights.PublicNames:
+        """Hugging Face's names."""
+        return public_names(two_streams=self.encoder.unknown is not None)
 
 
 class XLNetForSequenceClassification(nn.Module):
@@ -283,17 +286,23 @@ def _groups() -> Iterable[public_weights.Group]:
     )
 
 
-XLNet.public_names = public_weights.PublicNames(
-    (
-        *_groups(),
-        public_weights.Group(
-            public_weights.plain("transformer.mask_emb", "encoder/unknown:0"),
-            public_weights.plain("lm_loss.bias", "bias:0"),
-            needed=True,
+def public_names(*, two_streams: bool) -> public_weights.PublicNames:
+    """Hugging Face's names of an XLNet; the vector of unknown words is that of the second stream."""
+    unknown = "transformer.mask_emb"
+    return public_weights.PublicNames(
+        (
+            *_groups(),
+            public_weights.Group(
+                public_weights.plain(unknown, "encoder/unknown:0") if two_streams else (),
+                public_weights.plain("lm_loss.bias", "bias:0"),
+                needed=True,
+            ),
         ),
-    ),
-    copies={"lm_loss.weight": "transformer.word_embedding.weight"},
-)
+        ignored=None if two_streams else unknown.replace(".", r"\."),
+        copies={"lm_loss.weight": "transformer.word_embedding.weight"},
+    )
+
+
 XLNetForSequenceClassification.public_names = public_weights.PublicNames(
     (
         *_groups(),
@@ -314,7 +323,7 @@ def _small() -> tuple[XLNet, tuple[Spec, ...]]:
 
 
 _register = functools.partial(
-    zoo.register, "text encoding", inputs=_inputs, paper=_PAPER, from_public=XLNet.public_names.from_public
+    zoo.register, "text encoding", inputs=_inputs, paper=_PAPER, from_public=public_names(two_streams=True).from_public
 )
 
 

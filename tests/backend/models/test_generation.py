@@ -27,6 +27,9 @@ FOLDERS = [
     "llama_bfloat16",
     "qwen2",
     "mbart",
+    "t5",
+    "t5_v1_1_untied",
+    "marian",
 ]
 CASES = ["greedy", "beam4", "beam4_long", "beam4_all", "greedy_penalty"]
 

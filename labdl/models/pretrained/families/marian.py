@@ -15,7 +15,10 @@ def _read(config: Config) -> Settings:
     sizes = {config.get("vocab_size"), config.get("decoder_vocab_size") or config.get("vocab_size")}
     if len(sizes) > 1:
         raise ConfigError("config.json: vocab_size and decoder_vocab_size differ, which LabDL does not compute")
-    return {"activation": activation(config.get("activation_function", "gelu"), "activation_function"), **read_stacks(config)}
+    return {
+        "activation": activation(config.get("activation_function", "gelu"), "activation_function"),
+        **read_stacks(config),
+    }
 
 
 def _inputs(model: Module) -> tuple[Spec, ...]:
