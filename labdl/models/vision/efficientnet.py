@@ -181,7 +181,7 @@ class EfficientNet(nn.Module):
         return public_names(self.plan)
 
 
-def _squeeze_names(public: str, ours: str) -> list[public_weights.WeightMapping]:
+def squeeze_names(public: str, ours: str) -> list[public_weights.WeightMapping]:
     """A linear layer here that is a 1 x 1 convolution there."""
     return [
         *public_weights.combine(
@@ -201,8 +201,8 @@ def _block_names(at: int, stage: Stage) -> list[public_weights.WeightMapping]:
     mappings = []
     for number, part in enumerate(parts if stage.fused or expands else parts[1:]):
         if part == "squeeze":
-            mappings += _squeeze_names(f"{block}.{number}.fc1", f"{ours}/squeeze/reduce")
-            mappings += _squeeze_names(f"{block}.{number}.fc2", f"{ours}/squeeze/expand")
+            mappings += squeeze_names(f"{block}.{number}.fc1", f"{ours}/squeeze/reduce")
+            mappings += squeeze_names(f"{block}.{number}.fc2", f"{ours}/squeeze/expand")
         else:
             mappings += conv_norm_names(f"{block}.{number}.0", f"{block}.{number}.1", f"{ours}/{part}")
     return mappings

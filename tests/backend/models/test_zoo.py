@@ -56,8 +56,9 @@ class Oracle:
     def run(self, inputs=None) -> list:
         inputs = self.inputs if inputs is None else inputs
         if "method" in self.description:
-            boxes = labdl.tensor(np.array(self.description["boxes"], "float32"), backend=self.model.backend)
-            result = _flat(getattr(self.model, self.description["method"])(*inputs, boxes))
+            boxes = [np.array(self.description[key], "float32") for key in ("boxes",) if key in self.description]
+            more = [labdl.tensor(a, backend=self.model.backend) for a in boxes]
+            result = _flat(getattr(self.model, self.description["method"])(*inputs, *more))
         else:
             result = _flat(self.model(*inputs))
         for key in self.description.get("relu", ()):
