@@ -90,23 +90,23 @@ class Bart(nn.Module):
         return public_names(self.norm_first, "logits_bias" in self._parameters)
 
 
-def _attention(public: str, ours: str) -> Iterable[public_weights.WeightMapping]:
+def _attention(public: str, ours: str, key_bias: bool) -> Iterable[public_weights.WeightMapping]:
     for name, part in (("q_proj", "query"), ("k_proj", "key"), ("v_proj", "value"), ("out_proj", "projection")):
-        yield from public_weights.linear(f"{public}.{name}", f"{ours}/{part}")
+        yield from public_weights.linear(f"{public}.{name}", f"{ours}/{part}", use_bias=key_bias or part != "key")
 
 
-def blocks(public: str, ours: str, *, cross: bool) -> public_weights.Group:
+def blocks(public: str, ours: str, *, cross: bool, key_bias: bool = True) -> public_weights.Group:
     """Hugging Face's names of the blocks of an encoder, or with ``cross`` of a decoder, in BART and its relatives."""
     cross_names = (
         [
-            *_attention(f"{public}.encoder_attn", f"{ours}/cross_attention"),
+            *_attention(f"{public}.encoder_attn", f"{ours}/cross_attention", key_bias),
             *public_weights.norm(f"{public}.encoder_attn_layer_norm", f"{ours}/cross_norm"),
         ]
         if cross
         else []
     )
     return public_weights.Group(
-        _attention(f"{public}.self_attn", f"{ours}/attention"),
+        _attention(f"{public}.self_attn", f"{ours}/attention", key_bias),
         public_weights.norm(f"{public}.self_attn_layer_norm", f"{ours}/attention_norm"),
         cross_names,
         public_weights.linear(f"{public}.fc1", f"{ours}/mlp/expand"),

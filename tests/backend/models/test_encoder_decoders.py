@@ -1,4 +1,4 @@
-"""Encoder-decoders on one backend: fixed positions, and decoding from a context that was computed before."""
+"""Encoder-decoders on one backend: fixed positions, saved models, and decoding from a context that was computed before."""
 
 import sys
 from pathlib import Path
@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import labdl
 from labdl import models
+from labdl.models.sound.whisper import Whisper
 from labdl.models.text.marian import Marian
 from labdl.models.zoo import ZOO
 from labdl.spec import Spec
@@ -30,6 +32,35 @@ def test_fixed_positions_are_those_of_the_public_implementation(backend):
     with np.load(path) as file:
         expected = file["y:logits@sinusoidal"]
     np.testing.assert_allclose(labdl.to_numpy(logits), expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+
+
+@pytest.mark.sample(False)
+def test_a_saved_whisper_computes_the_same_and_keeps_its_names(backend):
+    folder = ORACLES.parent / "hub" / "whisper"
+    weights = load_file(folder / "model.safetensors")
+    with np.load(folder / "expected.npz") as file:
+        frames, tokens, expected = file["x:input_features"], file["x:decoder_input_ids"], file["y:logits"]
+    model = Whisper(330, features=32, layers=2, heads=4, feed_forward=48, bins=16, positions=40)
+    model.build(Spec((None, *frames.shape[1:])), Spec((None, tokens.shape[1]), "int64"), backend=backend.name).eval()
+    models.load_public(model, weights)
+    logits = labdl.to_numpy(model(backend.tensor(frames), backend.tensor(tokens)))
+    np.testing.assert_allclose(logits, expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+    public = models.public_state_dict(model)
+    assert weights.keys() - public.keys() == {"model.encoder.embed_positions.weight"}  # the sines and cosines
+    assert all(np.array_equal(public[key], weights[key]) for key in public)
+
+
+@pytest.mark.sample(False)
+def test_sound_and_images_are_read_once_for_all_steps(backend):
+    """`decode` of what `encode` gives is the whole pass."""
+    for name in ("whisper_tiny", "trocr_small"):
+        model, specs = ZOO[name].small()
+        model.build(*specs, backend=backend.name, seed=0).eval()
+        rng = np.random.default_rng(0)
+        source = backend.tensor(rng.normal(size=(2, *specs[0].shape[1:])).astype("float32"))
+        target = backend.tensor(np.array([[1, 2, 3, 4], [5, 6, 7, 8]]))
+        expected, split = model(source, target), model.decode(target, model.encode(source))
+        np.testing.assert_allclose(labdl.to_numpy(split), labdl.to_numpy(expected), rtol=0, atol=1e-6)
 
 
 @pytest.mark.sample(False)

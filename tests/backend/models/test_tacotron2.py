@@ -51,7 +51,7 @@ def test_many_frames_run_in_a_loop_and_padding_changes_nothing(backend):
     changed = np.where(np.arange(6) < 3, TOKENS, 1)
     assert np.abs(fewer - first).max() > 1e-6
     weights = run(model, backend, changed, frames[..., :4], np.array([3]), np.array([4]))[3]
-    assert (weights[..., 3:] == 0).all()
+    assert weights[..., 3:].max() < 1e-12  # a kernel of one framework gives no exact 0
 
 
 @pytest.mark.sample(backends=1)
