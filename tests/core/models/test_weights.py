@@ -179,9 +179,11 @@ def test_a_new_head_has_no_names_of_the_former_classes(folder, small):
 
 @pytest.mark.sample(False)
 def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
-    def network(auxiliary):
+    def network(auxiliary, classes=3):
         depths = (1, 1, 1, 1)
-        return DeepLabV3(BasicBlock, depths, classes=3, auxiliary=auxiliary, width=2, dilations=(1, 2, 3), channels=4)
+        return DeepLabV3(
+            BasicBlock, depths, classes=classes, auxiliary=auxiliary, width=2, dilations=(1, 2, 3), channels=4
+        )
 
     whole = network(True).build((None, 3, 16, 16), backend="numpy")
     public = models.public_state_dict(whole)
@@ -190,6 +192,11 @@ def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
     assert all((models.public_state_dict(plain)[n] == public[n]).all() for n in models.public_state_dict(plain))
     with pytest.raises(StateDictError, match="missing auxiliary"):
         weights.loading.load_weights(whole, models.public_state_dict(plain), title="plain")
+    other = network(True, classes=5).build((None, 3, 16, 16), backend="numpy")
+    with pytest.warns(
+        UserWarning, match=r"head \(3 outputs there, 5 here\), auxiliary/head \(3 outputs there, 5 here\)"
+    ):
+        assert weights.loading.load_weights(other, public, title="whole", classes=5) == ["head", "auxiliary/head"]
 
 
 @pytest.mark.sample(every=3)
