@@ -69,7 +69,7 @@ def _heads_of_other_classes(
 
 
 def _is_other_count(there: tuple[int, ...], here: tuple[int, ...], classes: int) -> bool:
-    """Whether two shapes differ in the last axis alone, which here is a multiple of the classes, or of these and a background."""
+    """Whether two shapes differ in the last axis alone, here a multiple of the classes, or of these and a background."""
     if not here or len(there) != len(here) or there[:-1] != here[:-1] or there[-1] == here[-1]:
         return False
     return here[-1] % classes == 0 or here[-1] % (classes + 1) == 0
