@@ -46,6 +46,8 @@ def replace_head(model: Module, classes: int, path: str | None = None) -> None:
     head.train(former.training)
     for home, name in places:
         setattr(home, name, head)
+    if model.class_names is not None and len(model.class_names) != classes:
+        model.class_names = None
     build.mark_unbuilt(model)
     if was_built:
         model.build(*model.input_specs, backend=model.backend, **model._input_options)

@@ -362,9 +362,10 @@ class Module:
 
         The head is the last layer with parameters, a Linear or a convolution, in the order of execution, or of definition
         before the shapes of the inputs are known; ``path`` names it where that is another layer, such as one of two heads.
-        The new head has the old one's settings and is trained, also in a frozen model::
+        The new head has the old one's settings and is trained, also in a frozen model; `class_names` of another number of
+        classes are removed::
 
-            model = labdl.models.create("resnet18", weights=values).freeze().replace_head(5)
+            model = labdl.models.create("resnet18", weights="torchvision").freeze().replace_head(5)
 
         A built model stays built, on its backend. Raises ModelError for a model that ends with something else, and where the
         head is not clear; ConfigError for a number of classes below 1.

@@ -59,7 +59,7 @@ def find_weights(model: str, name: str) -> WeightSet | None:
         is_default = rest in ("", _DEFAULT) and reference in (entry.reference, _DEFAULT)
         if name in (entry.path, entry.name) or is_default:
             return entry
-    if name.endswith(_FILES) or Path(name).expanduser().exists():
+    if name.endswith(_FILES) or _exists(name):
         return None
     known = list_weights(model)
     words = dict.fromkeys((*known, *(entry.reference for entry in sets), *(entry.name for entry in sets)))
@@ -87,6 +87,13 @@ def locate_weights(model: str, weights: str | Path, *, progress: bool = True) ->
 
 def _sets_of(model: str) -> list[WeightSet]:
     return [entry for entry in WEIGHT_SETS if entry.model == model]
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).expanduser().exists()
+    except (OSError, ValueError, RuntimeError):  # too long, with a null byte, of an unknown user
+        return False
 
 
 def _is_file_of(path: Path, entry: WeightSet) -> bool:

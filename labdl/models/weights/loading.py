@@ -22,8 +22,9 @@ def load_weights(
     """Load a state dict or a file of public names into a built model; returns the paths of heads that were not loaded.
 
     Everything must fit, with two exceptions. Parts that the model was created without, such as the head of a model with
-    ``classes=None`` or an auxiliary head, are left out. With a number of ``classes``, a linear layer or convolution whose
-    outputs are so many, or a multiple of them, and are others in the weights, keeps its random values, and a warning says so.
+    ``classes=None`` or an auxiliary head, are left out. With a number of ``classes``, a linear layer or convolution that
+    differs in the number of its outputs alone, which here is a multiple of the classes (of the classes and a background),
+    keeps its random values, and a warning says so.
 
     Raises StateDictError that lists what does not fit; the model is then unchanged.
     """
@@ -44,7 +45,7 @@ def load_weights(
     model.load_state_dict({name: values[name] for name in taken}, strict=False)
     sizes = ", ".join(f"{path} ({before} outputs there, {now} here)" for path, (before, now) in heads.items())
     warnings.warn(
-        f"all but the head is loaded from {title}: {sizes} starts with random values, as classes={classes} asks for",
+        f"all but the head is loaded from {title}: {sizes} keeps random values, as classes={classes} asks for",
         stacklevel=3,
     )
     return list(heads)
@@ -61,12 +62,17 @@ def _heads_of_other_classes(
     for name in mismatched:
         path = name.rpartition("/")[0]
         there, here = values[name].shape, parameters[name].standard_shape
-        differ = [(a, b) for a, b in zip(there, here, strict=False) if a != b]
-        is_other_count = len(there) == len(here) and len(differ) == 1 and differ[0][1] % classes == 0
-        if is_other_count and can_be_head(model.get_module(path)):
-            heads[path] = differ[0]
+        if _is_other_count(there, here, classes) and can_be_head(model.get_module(path)):
+            heads[path] = there[-1], here[-1]
     # of a head, each parameter has the axis of the classes
     return {path: sizes for path, sizes in heads.items() if _differs_in_all(path, parameters, mismatched)}
+
+
+def _is_other_count(there: tuple[int, ...], here: tuple[int, ...], classes: int) -> bool:
+    """Whether two shapes differ in the last axis alone, here a multiple of the classes, or of these and a background."""
+    if not here or len(there) != len(here) or there[:-1] != here[:-1] or there[-1] == here[-1]:
+        return False
+    return here[-1] % classes == 0 or here[-1] % (classes + 1) == 0
 
 
 def _differs_in_all(path: str, parameters: Mapping[str, Any], mismatched: Mapping[str, str]) -> bool:

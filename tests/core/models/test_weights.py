@@ -105,6 +105,11 @@ def test_defaults_and_names():
         ConfigError, match=r"resnet50 has the weights torchvision/IMAGENET1K_V2, .*did you mean 'torchvision'"
     ):
         models.create("resnet50", weights="torchvison")
+    for name in ("imagenet", "x" * 10_000, "a\0b"):
+        with pytest.raises(ConfigError, match=r"resnet50 has the weights .* received"):
+            models.create("resnet50", weights=name)
+    with pytest.raises(ConfigError, match="weights wants a dictionary of names and arrays, or the path of a file"):
+        models.create("textcnn", weights=5, backend="numpy")
     with pytest.raises(ConfigError, match=r"unet has the weights \(none by name\)"):
         models.create("unet", weights="torchvision")
     with pytest.raises(ConfigError, match=r"no list of classes 'imagenet'.*imagenet1k"):
@@ -165,11 +170,20 @@ def test_other_classes_keep_a_new_head_and_say_so(folder, published, small):
         create("here", width=8, classes=5)
 
 
+def test_a_new_head_has_no_names_of_the_former_classes(folder, small):
+    model = create(small)
+    model.class_names = ["a", "b", "c"]
+    assert model.replace_head(3).class_names == ["a", "b", "c"]
+    assert model.replace_head(4).class_names is None
+
+
 @pytest.mark.sample(False)
 def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
-    def network(auxiliary):
+    def network(auxiliary, classes=3):
         depths = (1, 1, 1, 1)
-        return DeepLabV3(BasicBlock, depths, classes=3, auxiliary=auxiliary, width=2, dilations=(1, 2, 3), channels=4)
+        return DeepLabV3(
+            BasicBlock, depths, classes=classes, auxiliary=auxiliary, width=2, dilations=(1, 2, 3), channels=4
+        )
 
     whole = network(True).build((None, 3, 16, 16), backend="numpy")
     public = models.public_state_dict(whole)
@@ -178,6 +192,11 @@ def test_an_auxiliary_head_is_left_out_where_the_model_has_none():
     assert all((models.public_state_dict(plain)[n] == public[n]).all() for n in models.public_state_dict(plain))
     with pytest.raises(StateDictError, match="missing auxiliary"):
         weights.loading.load_weights(whole, models.public_state_dict(plain), title="plain")
+    other = network(True, classes=5).build((None, 3, 16, 16), backend="numpy")
+    with pytest.warns(
+        UserWarning, match=r"head \(3 outputs there, 5 here\), auxiliary/head \(3 outputs there, 5 here\)"
+    ):
+        assert weights.loading.load_weights(other, public, title="whole", classes=5) == ["head", "auxiliary/head"]
 
 
 @pytest.mark.sample(every=3)
@@ -304,7 +323,9 @@ class TestHub:
         (home / "refs").mkdir(parents=True)
         (home / "refs/main").write_text("abc123")
         (home / "snapshots/abc123").mkdir(parents=True)
-        (home / "snapshots/abc123/model.safetensors").write_bytes(safetensors_bytes(small))
+        (home / "blobs").mkdir()
+        (home / "blobs/123").write_bytes(safetensors_bytes(small))
+        (home / "snapshots/abc123/model.safetensors").symlink_to("../../blobs/123")  # as huggingface_hub has it
         assert equal(create("hf://me/cached"), small)
         assert not server.requests
 
