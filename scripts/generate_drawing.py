@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from labdl.graph import Edge, Graph, Node, note
-from labdl.graph.drawing import colors, edge_paths, frame_geometry, node_boxes
+from labdl.graph.drawing import colors, edge_paths, frame_geometry, node_boxes, short_settings
 from labdl.graph.drawing.folding import fold
 from labdl.graph.graph import paths_around
 from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
@@ -72,6 +72,8 @@ def typescript() -> str:
         },
         "HUES": list(colors.HUES),
         "NOTE_COLORS": list(colors.NOTES),
+        "SETTING_FORMS": short_settings.FORMS,
+        "SPATIAL_SETTING": short_settings.SPATIAL,
         "NOTE": {
             "longest": note.LONGEST,
             "farthest": note.FARTHEST,
@@ -85,6 +87,8 @@ def typescript() -> str:
         "EDGE": "Curves around the boxes that an edge skips (labdl/graph/drawing/edge_paths.py).",
         "HUES": "Hues of categories, by their order.",
         "NOTE_COLORS": "Names of the colors of notes.",
+        "SETTING_FORMS": "Settings whose value says enough by itself, or with a mark.",
+        "SPATIAL_SETTING": "One number of it stands for all axes.",
         "NOTE": "Limits of notes: characters, units of the canvas, and the pattern of the color.",
     }
     body = "\n".join(
@@ -166,12 +170,39 @@ def samples() -> str:
         "scenes": [scene(random_graph(rng)) for _ in range(30)],
         "frames": [frames(rng) for _ in range(20)],
         "edges": list(edges(rng)),
+        "settings": list(settings()),
     }
     parts = []
     for name, rows in tables.items():
         lines = ",\n".join(f"  {json.dumps(row, separators=(',', ':'))}" for row in rows)
         parts.append(f'"{name}": [\n{lines}\n]')
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+# settings of layers and their few words
+SETTINGS: list[tuple[str, dict[str, Any]]] = [
+    ("Conv2d", {"stride": 2, "kernel_size": 3, "out_channels": 64}),
+    ("Conv2d", {"out_channels": 8, "kernel_size": [3, 5], "padding": "same", "use_bias": False}),
+    ("Conv3d", {"out_channels": 8, "kernel_size": 3, "padding": 1, "dilation": 2, "groups": 4}),
+    ("Linear", {"out_features": 1000}),
+    ("Input", {"shape": [None, 3, None, 224], "dtype": "int64"}),
+    ("Dropout", {"rate": 0.5}),
+    ("BatchNorm", {"epsilon": 0.001, "momentum": 0.9}),
+    ("LSTM", {"bidirectional": True, "hidden_size": 32, "layers": 2}),
+    ("MultiHeadAttention", {"heads": 8, "causal": True}),
+    ("Flatten", {}),
+    ("Conv2d", {"out_channels": None}),
+    ("acme.Strange", {"b_c": [1, 2, 3, 4, 5, 6, 7], "a": "text", "x": [], "y": 3}),
+]
+
+
+def settings() -> Iterator[dict[str, Any]]:
+    known = {cls.__name__: cls for cls in LAYERS.values()}
+    for kind, params in SETTINGS:
+        declared = layer_schema(known[kind])["schema"].get("properties", {}) if kind in known else {}
+        defaults = {name: field["default"] for name, field in declared.items() if "default" in field}
+        text = short_settings.short_settings(kind, params)
+        yield {"type": kind, "declared": list(declared), "defaults": defaults, "params": params, "text": text}
 
 
 def categories(rng: random.Random) -> list[str]:

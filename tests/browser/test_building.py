@@ -70,7 +70,7 @@ def test_quick_menu_insertion_and_favorites(page, lab, place):
     expect(name).to_have_value("relu_1")
     name.fill("卷积层")
     name.press("Enter")
-    expect(graph.node("卷积层").locator(".labdl-node-shape")).to_contain_text("?")
+    expect(graph.node("卷积层").locator(".labdl-node-shape")).to_contain_text("N")
     expect(page.locator(".labdl-status-problems")).to_have_text("No problems")
     name.fill("linear")
     name.press("Enter")

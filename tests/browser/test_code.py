@@ -27,7 +27,7 @@ def test_python_both_ways(page):
     page.keyboard.press("Control+v")
     expect(page.locator(".labdl-status-notice")).to_contain_text("did you mean 'Linear'?")
     graph.connect("input", "flatten")
-    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("? × 10")
+    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("N × 10")
 
     # the code stands beside the canvas and follows it
     page.locator("[data-jp-item-name=code]").click()
@@ -44,7 +44,7 @@ def test_python_both_ways(page):
     code.locator(".cm-line", has_text="x = self.linear(x)").click()
     page.keyboard.press("End")
     page.keyboard.type("\nx = self.relu(x)  # mine")
-    expect(graph.node("relu").locator(".labdl-node-shape")).to_have_text("? × 10")
+    expect(graph.node("relu").locator(".labdl-node-shape")).to_have_text("N × 10")
     expect(page.locator(".react-flow__edge")).to_have_count(3)
     expect(text).to_contain_text("# mine")
     assert graph.node("input").bounding_box() == box

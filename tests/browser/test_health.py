@@ -39,7 +39,7 @@ def opened(page, lab, name: str, model: Model) -> Graph:
     page.get_by_title("Refresh the file browser").first.click()
     page.locator(".jp-DirListing-item", has_text=name).dblclick()
     graph = Graph(page)
-    expect(graph.node("head")).to_contain_text("? × 10")
+    expect(graph.node("head")).to_contain_text("N × 10")
     return graph
 
 

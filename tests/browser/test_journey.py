@@ -79,7 +79,7 @@ def test_build_train_and_open_elsewhere(page, lab, full_breadth):
     # a new model graph, from the launcher
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
-    expect(graph.node("input")).to_contain_text("? × 1 × 8 × 8")
+    expect(graph.node("input")).to_contain_text("N × 1 × 8 × 8")
 
     # layers from the palette, connected with the mouse
     graph.move("input", 300, 60)
@@ -93,7 +93,7 @@ def test_build_train_and_open_elsewhere(page, lab, full_breadth):
         graph.connect(source, target)
         # a node grows smaller when its problem is solved, and its output moves
         expect(graph.node(target).locator(".labdl-node-problem")).to_have_count(0)
-    shapes = ["? × 1 × 8 × 8", "? × 16 × 8 × 8", "? × 16 × 8 × 8", "? × 16 × 4 × 4", "? × 256", "? × 10"]
+    shapes = ["N × 1 × 8 × 8", "N × 16 × 8 × 8", "N × 16 × 8 × 8", "N × 16 × 4 × 4", "N × 256", "N × 10"]
     for name, shape in zip(chain, shapes, strict=True):
         expect(graph.node(name).locator(".labdl-node-shape")).to_have_text(shape)
     expect(graph.node("conv2d").locator("[title^='160 parameters']")).to_be_visible()
@@ -116,14 +116,14 @@ def test_build_train_and_open_elsewhere(page, lab, full_breadth):
     # the inspector, undo and redo
     graph.node("linear").click()
     graph.field("out_features").fill("12")
-    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("? × 12")
+    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("N × 12")
     graph.canvas.click(position={"x": 5, "y": 5})
     page.keyboard.press("Control+z")
-    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("? × 10")
+    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("N × 10")
     page.keyboard.press("Control+Shift+z")
-    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("? × 12")
+    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("N × 12")
     page.keyboard.press("Control+z")
-    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("? × 10")
+    expect(graph.node("linear").locator(".labdl-node-shape")).to_have_text("N × 10")
 
     # save: JupyterLab asks for a name at the first time
     expect(page.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(1)
@@ -152,7 +152,7 @@ def test_build_train_and_open_elsewhere(page, lab, full_breadth):
     # a refreshed page shows the same run, and takes its commands
     page.reload()
     expect(dashboard).to_have_attribute("data-status", "paused", timeout=60_000)
-    expect(graph.node("linear")).to_contain_text("? × 10")
+    expect(graph.node("linear")).to_contain_text("N × 10")
     dashboard.get_by_role("button", name="Resume").click()
     expect(dashboard).to_have_attribute("data-status", "running")
     panel.get_by_text("Show code").click()

@@ -31,7 +31,7 @@ def network() -> Model:
 def open_document(page, name: str) -> Graph:
     page.locator(".jp-DirListing-item", has_text=name).dblclick()
     graph = Graph(page)
-    expect(graph.node("head")).to_contain_text("? × 10")
+    expect(graph.node("head")).to_contain_text("N × 10")
     return graph
 
 
@@ -85,7 +85,7 @@ def test_parameters_and_one_sample(page, lab, document):
 
     # out of date as soon as the graph changes, and again up to date when the change is undone
     graph.field("out_channels").fill("8")
-    expect(graph.node("conv")).to_contain_text("? × 8 × 8 × 8")
+    expect(graph.node("conv")).to_contain_text("N × 8 × 8 × 8")
     expect(page.locator(".labdl-activation.labdl-mod-stale")).to_have_count(5)
     graph.field("out_channels").press("Tab")
     graph.canvas.press("Control+z")
@@ -114,7 +114,7 @@ editor
 def test_the_model_of_a_notebook(page, lab):
     run_in_notebook(page, lab, CELL)
     graph = Graph(page)
-    expect(graph.node("2")).to_contain_text("? × 10", timeout=90_000)
+    expect(graph.node("2")).to_contain_text("N × 10", timeout=90_000)
 
     graph.node("0").click()
     weights = page.locator(".labdl-section", has_text="Weights")

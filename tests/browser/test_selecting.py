@@ -30,7 +30,7 @@ def test_downstream_in_the_panel(page, lab):
 def test_downstream_in_a_cell(page, lab):
     run_in_notebook(page, lab, CELL)
     graph = Graph(page)
-    expect(graph.node("3")).to_contain_text("? × 10", timeout=60_000)
+    expect(graph.node("3")).to_contain_text("N × 10", timeout=60_000)
     graph.node("2").click()
     page.keyboard.press("Shift+D")
     expect(graph.canvas.locator(".react-flow__node.selected .labdl-node-name")).to_have_text(["2", "3"])

@@ -10,7 +10,7 @@ from test_journey import Graph
 def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
-    expect(graph.node("input")).to_contain_text("? × 1 × 8 × 8")
+    expect(graph.node("input")).to_contain_text("N × 1 × 8 × 8")
     graph.move("input", 300, 60)
     graph.drop("Conv2d", 300, 240, out_channels="4", kernel_size="9")
     graph.connect("input", "conv2d")
@@ -19,13 +19,13 @@ def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
     # in the inspector of the layer, and in the list of problems
     graph.node("conv2d").click()
     page.locator(".labdl-inspector .labdl-fix", has_text='Set padding of conv2d to "same"').click()
-    expect(graph.node("conv2d")).to_contain_text("? × 4 × 8 × 8")
+    expect(graph.node("conv2d")).to_contain_text("N × 4 × 8 × 8")
     expect(graph.node("conv2d").locator(".labdl-node-problem")).to_have_count(0)
     page.keyboard.press("Control+z")
     expect(graph.node("conv2d").locator(".labdl-node-problem")).to_be_visible()
     graph.canvas.press("Escape")
     page.locator(".labdl-problems .labdl-fix").click()
-    expect(graph.node("conv2d")).to_contain_text("? × 4 × 8 × 8")
+    expect(graph.node("conv2d")).to_contain_text("N × 4 × 8 × 8")
 
     # 4 kernels of 9 × 9 on 64 places: a multiplication and an addition each
     status = page.locator(".labdl-status")
@@ -41,7 +41,7 @@ def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
 def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
-    expect(graph.node("input")).to_contain_text("? × 1 × 8 × 8")
+    expect(graph.node("input")).to_contain_text("N × 1 × 8 × 8")
     graph.move("input", 250, 60)
     graph.drop("ReLU", 400, 240)
     graph.connect("input", "relu")
@@ -62,7 +62,7 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
         choose("Download", "Download as SVG")
     assert re.fullmatch(r"untitled\d*\.svg", found.value.suggested_filename)
     text = found.value.path().read_text(encoding="utf-8")
-    assert "? × 1 × 8 × 8" in text
+    assert "N × 1 × 8 × 8" in text
     assert 'data-node="relu"' in text
     with page.expect_download() as found:
         choose("Download", "Download as PNG")

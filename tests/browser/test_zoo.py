@@ -44,7 +44,7 @@ def test_a_model_of_the_zoo_opens_by_name(page, lab):
     page.keyboard.press("Enter")
 
     graph = Graph(page)
-    expect(graph.node("head")).to_contain_text("? × 10")
+    expect(graph.node("head")).to_contain_text("N × 10")
     expect(page.locator(".labdl-status-phase[data-phase=done]")).to_be_attached()
     seconds = (page.evaluate("() => performance.now()") - began) / 1000
     expect(page.locator(".labdl-node-name")).to_have_text(
@@ -75,7 +75,7 @@ def test_an_onnx_file_opens_by_a_double_click(page, lab):
     row = page.locator(".jp-DirListing-item", has_text="small.onnx")
     row.dblclick()
     output = page.locator(".react-flow__node", has_text="Linear").last
-    expect(output).to_contain_text("? × 3", timeout=60_000)  # a process of its own converts it
+    expect(output).to_contain_text("N × 3", timeout=60_000)  # a process of its own converts it
     expect(page.locator(".lm-TabBar-tabLabel", has_text="small.onnx")).to_have_count(0)
     loaded = labdl.load(lab.folder / "small", backend="numpy")
     x = np.ones((2, 4), "float32")

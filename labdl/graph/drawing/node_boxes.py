@@ -9,7 +9,8 @@ from labdl.errors import ModelError
 from labdl.graph.analysis.check import CheckResult, spec_of_edge
 from labdl.graph.drawing.colors import hues
 from labdl.graph.drawing.folding import Block, Scene
-from labdl.graph.drawing.text_metrics import clean, setting, short_count, shorten, size_text, width, wrap
+from labdl.graph.drawing.short_settings import SEPARATOR, short_settings
+from labdl.graph.drawing.text_metrics import clean, setting, short_count, size_text, width, wrap
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.node import outputs_of, ports_of
 from labdl.nn.schema import LAYERS
@@ -104,6 +105,7 @@ def make_boxes(
         kind = LAYERS[node.type].__name__ if node.type in LAYERS else clean(node.type.removeprefix("ops."))
         origin = graph.nodes.get(node.shares, node)
         settings = clean(", ".join(f"{clean(k)}={setting(v)}" for k, v in list(origin.params.items())[:20]))
+        short = short_settings(node.type, origin.params)
         count = checked.counts.get(node_id, 0)
         said = problems.get(node_id, [])
         hints = [f"{node.name}: {kind}", settings, f"{count:,} parameters" if count else "", *said]
@@ -112,7 +114,7 @@ def make_boxes(
         boxes[node_id] = Box(
             clean(node.name),
             kind,
-            settings,
+            short,
             short_count(count) if count else "",
             hue_of.get(_category(node)),
             bool(node.shares),
@@ -217,8 +219,8 @@ def _outputs(node: Node, node_id: str, used: Mapping[str, Edge], checked: CheckR
 
 def _room(box: Box) -> float:
     """The width at which no text of a box is shortened."""
-    head = width(box.name, NAME, bold=True) + width(box.kind, TYPE) + (26 if box.shared else 8)
-    figures = width(box.settings, FIGURE) + (width(box.count, FIGURE) + 20 if box.count else 0)
+    head = width(box.kind, NAME, bold=True) + (26 if box.shared else 8)
+    figures = width(second_line(box), FIGURE) + (width(box.count, FIGURE) + 20 if box.count else 0)
     return LEFT + RIGHT + max(head, figures)
 
 
@@ -233,11 +235,11 @@ def _size(box: Box, common: float, free: bool) -> tuple[float, float]:
     return wide, HEIGHT + box.top + box.bottom
 
 
-def head_texts(box: Box) -> tuple[str, str]:
-    """Name and type, shortened to fit; a path keeps its end, which distinguishes it from others."""
-    room = box.width - LEFT - RIGHT - 8 - (18 if box.shared else 0)
-    kind = width(box.kind, TYPE)
-    name = width(box.name, NAME, bold=True)
-    if name + kind > room:
-        kind = max(room - name, min(kind, room * 0.42))
-    return (shorten(box.name, max(room - kind, 0), NAME, bold=True, end=True), shorten(box.kind, kind + 0.1, TYPE))
+def own_name(box: Box) -> str:
+    """The name, where it says more than the type."""
+    return "" if box.name == box.kind.lower() else box.name
+
+
+def second_line(box: Box) -> str:
+    """The name and the settings below the type."""
+    return SEPARATOR.join(text for text in (own_name(box), box.settings) if text)

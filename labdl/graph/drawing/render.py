@@ -15,7 +15,7 @@ from labdl.graph.drawing.edge_paths import LANE, Path, number, skips
 from labdl.graph.drawing.folding import Scene, fold
 from labdl.graph.drawing.frame_geometry import Rect, frame_rects, rect_at
 from labdl.graph.drawing.layout import Bend, routed_layout
-from labdl.graph.drawing.node_boxes import Box, Mark, head_texts, make_boxes
+from labdl.graph.drawing.node_boxes import Box, Mark, make_boxes, own_name, second_line
 from labdl.graph.drawing.svg import FAR, put, set_on
 from labdl.graph.drawing.text_metrics import clean, shorten, width
 from labdl.graph.drawing.two_themes import with_dark_colors
@@ -266,13 +266,12 @@ class _Picture:
 
     def _texts(self, item: ElementTree.Element, box: Box) -> None:
         theme, end = self.theme, box.width - texts.RIGHT
-        name, kind = head_texts(box)
-        second = box.settings or box.count
-        y = box.top + (22 if second else 33)
-        put(item, "text", x=texts.LEFT, y=y, font_size=texts.NAME, font_weight=600, fill=theme.text).text = name
-        put(item, "text", x=end, y=y, font_size=texts.TYPE, fill=theme.muted, text_anchor="end").text = kind
+        kind = shorten(box.kind, end - texts.LEFT - (18 if box.shared else 0), texts.NAME, bold=True)
+        second = second_line(box)
+        y = box.top + (22 if second or box.count else 33)
+        put(item, "text", x=texts.LEFT, y=y, font_size=texts.NAME, font_weight=600, fill=theme.text).text = kind
         if box.shared:
-            at = texts.LEFT + width(name, texts.NAME, bold=True) + 2
+            at = texts.LEFT + width(kind, texts.NAME, bold=True) + 2
             self._icon(item, _LINK, at, y - 11, theme.muted)
         room = end - texts.LEFT
         if box.count:
@@ -280,9 +279,15 @@ class _Picture:
             put(item, "rect", x=end - pill, y=y + 8, width=pill, height=17, rx=8, fill=theme.back2)
             put(item, "text", x=end - pill / 2, y=y + 21, fill=theme.text, text_anchor="middle").text = box.count
             room -= pill + 8
+        left = texts.LEFT
+        if name := own_name(box):
+            # a path keeps its end, which distinguishes it from others
+            name = shorten(name, room * (0.6 if box.settings else 1), texts.FIGURE, end=True)
+            put(item, "text", x=left, y=y + 21, fill=theme.text).text = name
+            room, left = room - width(name, texts.FIGURE) - 8, left + width(name, texts.FIGURE) + 8
         if box.settings:
-            text = shorten(box.settings, room, texts.FIGURE)
-            put(item, "text", x=texts.LEFT, y=y + 21, fill=theme.muted).text = text
+            text = shorten(box.settings, max(room, 0), texts.FIGURE)
+            put(item, "text", x=left, y=y + 21, fill=theme.muted).text = text
 
     def _problem(self, item: ElementTree.Element, box: Box) -> None:
         """Draw the message at the bottom of the box, below the warning icon."""

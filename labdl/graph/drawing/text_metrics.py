@@ -87,8 +87,9 @@ def setting(value: object, depth: int = 3) -> str:
 
 
 def size_text(shape: tuple[int | None, ...]) -> str:
-    """``? × 16 × 8 × 8``; a shape without axes is one number."""
-    return " × ".join("?" if n is None else str(n) for n in shape) or "one number"
+    """``N × 16 × ? × 8``, N for the batch and ? for unknown sizes; a shape without axes is one number."""
+    marks = ["N" if at == 0 else "?" for at in range(len(shape))]
+    return " × ".join(mark if n is None else str(n) for n, mark in zip(shape, marks, strict=True)) or "one number"
 
 
 def short_count(count: int) -> str:

@@ -18,5 +18,11 @@ export const HUES = [210, 28, 145, 275, 350, 185, 50, 320, 95, 240];
 /** Names of the colors of notes. */
 export const NOTE_COLORS = ['yellow', 'green', 'blue', 'purple', 'red'];
 
+/** Settings whose value says enough by itself, or with a mark. */
+export const SETTING_FORMS = { out_features: '→ {}', out_channels: '{}', features: '{}', hidden_size: '{}', output_size: '→ {}', shape: '{}', size: '{}', kernel_size: '{}', stride: '/{}', padding: 'pad {}', rate: '{}', p: '{}', heads: '{} heads', layers: '{} layers', groups: '{} groups', dtype: '{}', data_format: '{}', reduction: '{}', mode: '{}', activation: '{}' };
+
+/** One number of it stands for all axes. */
+export const SPATIAL_SETTING = 'kernel_size';
+
 /** Limits of notes: characters, units of the canvas, and the pattern of the color. */
 export const NOTE = { longest: 10000, farthest: 1000000000, color: '^[a-z]{0,20}$' };

@@ -43,7 +43,7 @@ export const BlockNode = memo(function BlockNode({
         <span className="labdl-node-name" title={node.name}>
           {title}
         </span>
-        <span className="labdl-node-type" title={kind}>
+        <span className="labdl-node-kind" title={kind}>
           {kind}
         </span>
       </div>

@@ -1,4 +1,4 @@
-// Node of a layer: name, type, output shape, parameters and problem.
+// Node of a layer: type, name, settings, output shape, parameters and problem.
 import { NodeProps, Position as Side } from '@xyflow/react';
 import { CSSProperties, memo, useSyncExternalStore } from 'react';
 
@@ -6,7 +6,9 @@ import { Activation } from '../samples/Activation';
 import { useEditorContext } from '../context';
 import { LayerFlowNode } from './react-flow';
 import { CostBadge } from '../inspector/Costs';
+import { nameOfType } from '../model/naming';
 import { settingsText } from '../model/shape-format';
+import { shortSettings } from '../model/short-settings';
 import { HealthStrip } from '../health/HealthStrip';
 import { Icon } from '../../ui/Icon';
 import { PortList, useMeasuredPorts } from './PortList';
@@ -28,7 +30,7 @@ export const LayerNode = memo(function LayerNode({
   useMeasuredPorts(id, ports);
 
   const problem = check?.problem;
-  const settings = settingsText(node.params);
+  const settings = shortSettings(node.type, node.params, schema);
   const label = schema?.label ?? node.type;
   const hue = hueOf(schema?.category);
   const style = (
@@ -51,9 +53,7 @@ export const LayerNode = memo(function LayerNode({
       <CollaboratorNames id={id} />
       <PortList kind="target" side={targetPosition} ports={ports.inputs} />
       <div className="labdl-node-head">
-        <span className="labdl-node-name" title={node.name}>
-          {title}
-        </span>
+        <span className="labdl-node-type">{label}</span>
         {sharedWith && (
           <span
             className="labdl-node-shared"
@@ -62,10 +62,20 @@ export const LayerNode = memo(function LayerNode({
             <Icon name="link" />
           </span>
         )}
-        <span className="labdl-node-type">{label}</span>
       </div>
       <div className="labdl-node-figures">
-        <span className="labdl-node-settings" title={settings}>
+        <span
+          className={
+            // the name that a layer gets by itself says nothing more
+            title === nameOfType(node.type)
+              ? 'labdl-node-name labdl-mod-implied'
+              : 'labdl-node-name'
+          }
+          title={node.name}
+        >
+          {title}
+        </span>
+        <span className="labdl-node-settings" title={settingsText(node.params)}>
           {settings}
         </span>
         {check && <CostBadge costs={check} />}

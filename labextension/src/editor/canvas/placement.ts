@@ -34,21 +34,30 @@ export function centerAt([x, y]: Position): Position {
   ];
 }
 
-/** A position near `wanted` where a new node overlaps no other. */
+/** Distance to other nodes that a new one keeps. */
+const MARGIN = 12;
+
+/** A position near `wanted` where a new node stands free of all others. */
 export function freePlace(
   wanted: Position,
   places: Places,
   direction: Direction,
-  size: Size = NODE_SIZE
+  sizeOf: (id: string) => Size = () => NODE_SIZE
 ): Position {
+  const size = NODE_SIZE;
   const step = direction === 'down' ? size.width : size.height;
   const [x, y] = wanted;
-  const taken = Object.values(places);
+  const taken = Object.entries(places).map(([id, at]) => ({
+    at,
+    ...sizeOf(id)
+  }));
   const isFree = ([left, top]: Position) =>
     taken.every(
-      other =>
-        Math.abs(other[0] - left) >= size.width ||
-        Math.abs(other[1] - top) >= size.height
+      ({ at, width, height }) =>
+        left >= at[0] + width + MARGIN ||
+        at[0] >= left + size.width + MARGIN ||
+        top >= at[1] + height + MARGIN ||
+        at[1] >= top + size.height + MARGIN
     );
   for (let n = 0; n <= taken.length; n++) {
     const shift = n * (step + GAP / 2);

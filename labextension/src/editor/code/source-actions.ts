@@ -32,6 +32,7 @@ export function makeSourceActions(
 
     async addClass({ name, layer, source, problem }) {
       const { document, layers, places, direction, middle, say, trans } = now();
+      const { sizeOf } = now();
       if (source !== null) {
         await actions.addSource(source);
         return;
@@ -43,7 +44,7 @@ export function makeSourceActions(
       if (document.lock.state()) {
         return;
       }
-      const position = freePlace(centerAt(middle()), places, direction);
+      const position = freePlace(centerAt(middle()), places, direction, sizeOf);
       const params = layers.get(layer)?.initial;
       const home = homeAt(position, now());
       const id = document.addNode({ type: layer, position, params, home });

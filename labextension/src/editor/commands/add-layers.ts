@@ -149,7 +149,8 @@ export function makeAdding(
       if (edge && schema.inputs.length && schema.outputs.length) {
         return adding.addLayerAt(type, middleOf(edge, graph, now()), { edge });
       }
-      const position = freePlace(nextPlace(), places, direction);
+      const { sizeOf } = now();
+      const position = freePlace(nextPlace(), places, direction, sizeOf);
       const [first] = selected();
       const before = first && parentOf(graph.nodes[first].name);
       const home =

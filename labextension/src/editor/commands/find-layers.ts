@@ -3,8 +3,9 @@ import { LayerTable, GraphData, NodeCheck } from '../model/graph-data';
 import { settingsText, shapeText } from '../model/shape-format';
 import { Translator } from '../../ui/translator';
 
-/** "64 x 8, 8" and "64 × 8 × 8" are the same shape. */
+/** "64 x 8, 8" and "64 × 8 × 8" are the same shape, and the batch is unknown too. */
 const BETWEEN_SIZES = /(?<=[\d?])\s*[×x*,]\s*(?=[\d?])/g;
+const BATCH = /\bn(?=\s*[×x*,])/g;
 
 /** Ids of the nodes whose text contains each word of the query, in the order of the graph. */
 export function findLayers(
@@ -39,5 +40,9 @@ export function findLayers(
 }
 
 function comparable(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replace(BETWEEN_SIZES, '×');
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(BATCH, '?')
+    .replace(BETWEEN_SIZES, '×');
 }

@@ -1,10 +1,12 @@
 // Formats shapes, settings and counts.
 import { Json, Shape } from './graph-data';
 
-/** "? × 16 × 8 × 8"; a shape without axes is a scalar. */
+/** "N × 16 × ? × 8", N for the batch and ? for unknown sizes; a shape without axes is a scalar. */
 export function shapeText(shape: Shape, scalar: string): string {
   return shape.length
-    ? shape.map(size => (size === null ? '?' : String(size))).join(' × ')
+    ? shape
+        .map((size, at) => (size === null ? (at ? '?' : 'N') : String(size)))
+        .join(' × ')
     : scalar;
 }
 
@@ -15,7 +17,7 @@ export function settingsText(params: { [key: string]: Json }): string {
     .join(', ');
 }
 
-function settingText(value: Json): string {
+export function settingText(value: Json): string {
   if (Array.isArray(value)) {
     // an unknown size
     const items = value.map(item => (item === null ? '?' : settingText(item)));

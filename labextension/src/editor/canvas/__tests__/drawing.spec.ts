@@ -6,7 +6,8 @@ import { Position as Side } from '@xyflow/react';
 
 import { framesOf } from '../../blocks/frame-geometry';
 import { huesOf } from '../../context';
-import { GraphData, LayerSchema } from '../../model/graph-data';
+import { GraphData, Json, LayerSchema } from '../../model/graph-data';
+import { shortSettings } from '../../model/short-settings';
 import { edgePath } from '../edge-path';
 import { sceneOf } from '../scene';
 
@@ -31,6 +32,13 @@ interface Samples {
     down: boolean;
     path: string;
   }[];
+  settings: {
+    type: string;
+    declared: string[];
+    defaults: Table<Json>;
+    params: Table<Json>;
+    text: string;
+  }[];
 }
 
 const FILE = '../../../../../tests/core/graph/files/drawing.json';
@@ -48,6 +56,20 @@ const partsOf = (line: string) => ({
 });
 
 describe('as in pictures', () => {
+  test.each(samples.settings)(
+    'settings: $text',
+    ({ type, declared, defaults, params, text }) => {
+      const properties = Object.fromEntries(
+        declared.map(name => [
+          name,
+          name in defaults ? { default: defaults[name] } : {}
+        ])
+      );
+      const schema = { schema: { properties } } as unknown as LayerSchema;
+      expect(shortSettings(type, params, schema)).toBe(text);
+    }
+  );
+
   it.each(samples.scenes)('blocks are folded', sample => {
     const scene = sceneOf(sample.graph, layers, '');
     const edges = Object.entries(scene.graph.edges);

@@ -72,6 +72,14 @@ describe('placement', () => {
   });
 
   it('does not cover another node', () => {
+    // a node with a problem is higher than others
+    const high = freePlace(
+      [0, 100],
+      { a: [0, 0], b: [300, 0] },
+      'down',
+      id => ({ ...NODE_SIZE, height: id === 'a' ? 120 : NODE_SIZE.height })
+    );
+    expect(high[0]).toBeGreaterThanOrEqual(NODE_SIZE.width);
     const place = freePlace([0, 0], { a: [0, 0], b: [230, 10] }, 'down');
     expect(overlaps({ a: [0, 0], b: [230, 10], c: place })).toBe(0);
   });

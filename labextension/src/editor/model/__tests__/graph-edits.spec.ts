@@ -45,7 +45,7 @@ describe('names', () => {
 
 describe('figures', () => {
   it('are short on the node and full in the title', () => {
-    expect(shapeText([null, 16, 8, 8], 'one number')).toBe('? × 16 × 8 × 8');
+    expect(shapeText([null, 16, 8, 8], 'one number')).toBe('N × 16 × 8 × 8');
     expect(shapeText([], 'one number')).toBe('one number');
     expect(
       [0, 160, 999, 1000, 12345, 1234567, 999999, 25e8].map(formatShortCount)
