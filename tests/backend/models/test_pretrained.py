@@ -22,8 +22,9 @@ def outputs(model, values) -> list[np.ndarray]:
     """The outputs for the inputs of the file, in the order of the model."""
     if model.pretrained.config["model_type"] == "xlnet":
         inputs = [values["x:input_ids"], None, None, values["x:attention_mask"]]
-    elif "x:pixel_values" in values:
-        inputs = [values[name] for name in ("x:pixel_values", "x:decoder_input_ids") if name in values]
+    elif "x:pixel_values" in values or "x:input_features" in values:
+        names = ("x:pixel_values", "x:input_features", "x:decoder_input_ids")
+        inputs = [values[name] for name in names if name in values]
     elif "x:decoder_input_ids" in values:
         inputs = [values["x:input_ids"], values["x:decoder_input_ids"], values["x:attention_mask"]]
     else:

@@ -211,10 +211,15 @@ def test_ctrl_c_leaves_a_usable_model(backend, pairs, capsys):
 
     t = trainer(backend, metrics=[interrupting])
     fits = 0
-    with pytest.raises(KeyboardInterrupt):
-        for _ in range(3):  # one press ends the loop, not one training of it
+
+    def fit_in_a_loop():
+        nonlocal fits
+        for _ in range(3):
             fits += 1
             t.fit(*pairs, batch_size=20, epochs=5, progress=False)
+
+    with pytest.raises(KeyboardInterrupt):  # one press ends the loop, not one training of it
+        fit_in_a_loop()
     assert fits == 1
     assert "keeps its current parameters" in capsys.readouterr().out
     assert len(t.progress.history["loss"]) == 1

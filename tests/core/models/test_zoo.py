@@ -36,7 +36,9 @@ def test_names_and_tasks():
     assert models.list_models() == sorted(zoo.ZOO)
     assert {"resnet50", "vit_b_16"} <= set(models.list_models("image classification"))
     assert "bert_base" not in models.list_models("image classification")
-    with pytest.raises(ConfigError, match="no models for 'cooking'; its tasks: character recognition, image classification, "):
+    with pytest.raises(
+        ConfigError, match="no models for 'cooking'; its tasks: character recognition, image classification, "
+    ):
         models.list_models("cooking")
 
 
