@@ -102,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="OUT",
         help="output file; with the suffix of a checkpoint only the weights are written",
     )
+    exports.add_argument(
+        "--style",
+        choices=["modules", "flat"],
+        default="modules",
+        help="source code with the framework's own layers (the default), or with calls of functions only",
+    )
     exports.set_defaults(run=_export)
 
     convert = commands.add_parser("convert", help="convert a checkpoint of one framework to another")
@@ -276,7 +282,7 @@ def _export(options) -> int:
     out = options.output or stem.with_name(beside)
     if wanted and out.suffix != wanted:
         raise ConfigError(f"{out.name} does not have the suffix of {options.to}: give it the suffix {wanted}")
-    print(f"wrote {export(options.file, out, target=target)}")
+    print(f"wrote {export(options.file, out, target=target, style=options.style)}")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 from labdl.bounded.atomic_write import replace_files
 from labdl.errors import ConfigError
@@ -13,17 +14,26 @@ from labdl.nn.module import Module
 from labdl.saving import load, load_structure, paths
 
 
-def export(model: Module | Graph | str | Path, path: str | Path, target: str | None = None) -> Path:
+def export(
+    model: Module | Graph | str | Path,
+    path: str | Path,
+    target: str | None = None,
+    *,
+    style: Literal["modules", "flat"] = "modules",
+) -> Path:
     """Export a model to a file and return its path; the suffix selects the format.
 
     ``.onnx``; ``.json``, the graph as data; ``.svg``, a drawing of it (see `Graph.to_svg`); ``.py``, source that needs only
-    the framework ``target``, with its weights beside it; anything else is a native checkpoint (see `labdl.save_checkpoint`,
+    the framework ``target``, with its weights beside it: in the ``style`` "modules" with the framework's own layers where
+    it has them, in "flat" with functions only; anything else is a native checkpoint (see `labdl.save_checkpoint`,
     which knows the suffixes). The model may be the path of a saved one, or of an ONNX file. Raises ConfigError for an
     unknown suffix or target, ModelError for a model that the format cannot represent.
     """
     path = Path(path)
     if target is not None and target not in TRAINING:
         raise ConfigError(f"target wants one of {', '.join(sorted(TRAINING))}, received {target!r}")
+    if style not in ("modules", "flat"):
+        raise ConfigError(f"style wants 'modules' or 'flat', received {style!r}")
     if path.suffix == ".json":
         data = json.dumps(_graph(model).to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         with replace_files(path) as (file,):
@@ -43,7 +53,7 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
         chosen = target or ready.backend
         if chosen in (None, "numpy"):
             raise ConfigError(f'{path.name} needs a target framework: export(..., target="torch")')
-        export_source(ready, path, chosen)
+        export_source(ready, path, chosen, style=style)
     else:
         from labdl.saving.native.checkpoints import save_checkpoint
 

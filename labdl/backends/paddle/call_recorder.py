@@ -8,6 +8,7 @@ modules, imported with the replacements.
 import contextlib
 import functools
 import importlib
+import inspect
 import sys
 import types
 from typing import Any
@@ -138,6 +139,14 @@ def literal(value) -> str | None:
     return None
 
 
+def _fill(layer, **arrays):
+    """The layer, with its parameters."""
+    variables = layer.state_dict()
+    for name, array in arrays.items():
+        variables[name].set_value(array)
+    return layer
+
+
 SOURCE: SourceWords = {
     "title": FACTS.title,
     "imports": (
@@ -154,7 +163,9 @@ SOURCE: SourceWords = {
             "    start = paddle.nn.initializer.Assign(array)",
             "    return paddle.create_parameter(array.shape, array.dtype.name, default_initializer=start)",
         ),
+        "_fill": tuple(inspect.getsource(_fill).splitlines()),
     },
+    "fill": _fill,
     "base": "paddle.nn.Layer",
     "method": "forward",
     "mode": "",

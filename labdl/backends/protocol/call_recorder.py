@@ -58,6 +58,8 @@ class _EverySourceWord(TypedDict):
 class SourceWords(_EverySourceWord, total=False):
     """Templates of source text of a model in the framework, with placeholders such as ``{name}``."""
 
+    fill: Callable[..., Any]
+    """The function ``_fill`` of the source: gives a layer of the framework its arrays, by their names; returns the layer."""
     existing: str
     """The statement that holds an existing variable, for compilers that take the flat form."""
     unrolled: int

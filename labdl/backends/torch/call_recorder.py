@@ -83,10 +83,19 @@ def literal(value) -> str | None:
     return None
 
 
+def _fill(layer, **arrays):
+    """The layer, with its parameters."""
+    layer.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()}, strict=False)
+    return layer
+
+
 SOURCE: SourceWords = {
     "title": FACTS.title,
     "imports": ("import numpy as np", "import torch"),
-    "functions": {},
+    "functions": {
+        "_fill": tuple(inspect.getsource(_fill).splitlines()),
+    },
+    "fill": _fill,
     "base": "torch.nn.Module",
     "method": "forward",
     "mode": "",

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from labdl.interop.names.entry import Entry
 
-__all__ = ["FOLLOWED", "FRAMEWORKS", "Framework", "Reading", "activation", "classes", "functions", "readings"]
+__all__ = [
+    "FOLLOWED",
+    "FRAMEWORKS",
+    "Framework",
+    "Reading",
+    "activation",
+    "classes",
+    "functions",
+    "readings",
+    "recurrent_call",
+]
 
 
 class Framework(NamedTuple):
@@ -51,6 +61,11 @@ class Reading(NamedTuple):
 def activation(framework: str) -> Entry | None:
     """The entry of a framework's activations by name, if its layers take such a name."""
     return getattr(_module(framework), "ACTIVATION", None)
+
+
+def recurrent_call(framework: str) -> Callable[[Any], tuple[str, dict[str, Any]]] | None:
+    """A function of a recurrent layer of LabDL: the name of the framework's class, and arguments besides its sizes."""
+    return getattr(_module(framework), "recurrent_call", None)
 
 
 @functools.cache

@@ -352,6 +352,16 @@ _STATES = "it returns (output, hidden) or (output, hidden, cell)"
 _NO_ATTRIBUTES = "it has no `weight_attr` and no `bias_attr`"
 _STACK = "it takes the settings of its layers, not a layer"
 
+
+def recurrent_call(layer: Any) -> tuple[str, dict[str, Any]]:
+    """The class of a recurrent layer, and its arguments besides the sizes."""
+    given: dict[str, Any] = {"direction": "bidirect"} if layer.bidirectional else {}
+    if getattr(layer, "activation", "tanh") != "tanh":
+        given["activation"] = layer.activation
+    name = type(layer).__name__
+    return "SimpleRNN" if name == "RNN" else name, given
+
+
 CLASSES: dict[str, Entry] = {
     "Layer": differs("Module", "a module's parameters are attributes, `nn.Parameter(shape)`, not of create_parameter"),
     "Module": _to("Module", "*args"),

@@ -193,6 +193,18 @@ _RECURRENT = {
     )
     for name in ("RNN", "LSTM", "GRU")
 }
+
+
+def recurrent_call(layer: Any) -> tuple[str, dict[str, Any]]:
+    """The class of a recurrent layer, and its arguments besides the sizes."""
+    given: dict[str, Any] = {"batch_first": True}
+    if layer.bidirectional:
+        given["bidirectional"] = True
+    if getattr(layer, "activation", "tanh") != "tanh":
+        given["nonlinearity"] = layer.activation
+    return type(layer).__name__, given
+
+
 _MASKS = "the batch is the first axis, and boolean masks are true where attention is allowed"
 _STACK = f"it takes the settings of its layers, not a layer; {_MASKS}"
 _TRANSFORMERS = {
