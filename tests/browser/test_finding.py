@@ -39,4 +39,3 @@ def test_find_layers_and_export_the_model(page, lab):
         page.get_by_role("menuitem", name="Export as ONNX").click()
     assert download.value.suggested_filename == "untitled.onnx"
     onnx.checker.check_model(onnx.load(download.value.path()))
-    expect(page.get_by_text("untitled.onnx has new weights")).to_be_visible()

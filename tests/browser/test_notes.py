@@ -193,7 +193,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     expect(menu.get_by_role("button", name="Head")).to_be_focused(timeout=30_000)
     page.keyboard.press("Enter")
     expect(graph.node("head")).to_be_visible()
-    expect(graph.node("head")).to_contain_text("out_features=5")
+    expect(graph.node("head")).to_contain_text("→ 5")
     expect(menu).to_have_count(0)
 
 

@@ -67,7 +67,7 @@ class ClassShare(Answer):
 
 
 class SamplePrediction(Answer):
-    """What a model for classes says about the sample: the most probable classes first."""
+    """Prediction for the sample by a model for classes, the most probable classes first."""
 
     classes: list[ClassShare]
     target: str | None = Field(description="The true class; null where the data set does not say.")

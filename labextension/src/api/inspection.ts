@@ -90,7 +90,7 @@ export interface ClassShare {
   probability: number;
 }
 
-/** What a model for classes says about the sample: the most probable classes first. */
+/** Prediction for the sample by a model for classes, the most probable classes first. */
 export interface SamplePrediction {
   classes: ClassShare[];
   /** The true class; null where the data set does not say. */

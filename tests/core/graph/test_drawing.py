@@ -80,8 +80,8 @@ def test_names_types_settings_counts_and_shapes(residual, direction):
     specs, _ = residual.check()
     for edge in residual.edges.values():
         shape = specs[edge.source][edge.source_port].shape
-        assert " × ".join("?" if n is None else str(n) for n in shape) in said
-    assert not any("×" in text for text in texts(parse(residual.to_svg(shapes=False))))
+        assert " × ".join(["N" if shape[0] is None else str(shape[0]), *map(str, shape[1:])]) in said
+    assert not any(" × " in text for text in texts(parse(residual.to_svg(shapes=False))))
 
 
 def test_an_edge_for_each_edge_and_a_port_for_each_input(residual):

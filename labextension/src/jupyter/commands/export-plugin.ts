@@ -59,7 +59,8 @@ export const exportPlugin: JupyterFrontEndPlugin<void> = {
             download(content, name);
             if (newWeights) {
               Notification.warning(
-                trans.__('%1 has new weights: %2', name, newWeights)
+                trans.__('%1 has new weights: %2', name, newWeights),
+                { autoClose: 8000 }
               );
             }
           } catch (error) {
