@@ -33,33 +33,39 @@ class BertConfig:
     attention_rate: float = 0.1
     activation: Literal["gelu", "gelu_tanh", "relu", "silu"] = "gelu"
     epsilon: float = 1e-12
+    position_offset: int = 0  # rows of the table before that of position 0: 2 in RoBERTa
 
 
 class BertEmbeddings(nn.Module):
-    """Normalized sum of word, position and type embeddings: tokens (N, steps) to (N, steps, features)."""
+    """Normalized sum of word, position and type embeddings: tokens (N, steps) to (N, steps, features).
+
+    ``types=0`` in the config leaves out the type embeddings, as DistilBERT does.
+    """
 
     def __init__(self, config: BertConfig):
         self.words = nn.Embedding(config.vocabulary, config.features, embeddings_init="normal")
-        self.types = nn.Embedding(config.types, config.features, embeddings_init="normal")
-        self.positions = nn.PositionEmbedding(config.positions)
+        self.types = nn.Embedding(config.types, config.features, embeddings_init="normal") if config.types else None
+        self.positions = nn.PositionEmbedding(config.positions, offset=config.position_offset)
         self.norm = nn.LayerNorm(epsilon=config.epsilon)
         self.dropout = nn.Dropout(config.rate)
 
     def forward(self, tokens, types=None):
-        types = ops.zeros_like(tokens) if types is None else types
-        return self.dropout(self.norm(self.positions(self.words(tokens) + self.types(types))))
+        embedded = self.words(tokens)
+        if self.types is not None:
+            embedded = embedded + self.types(ops.zeros_like(tokens) if types is None else types)
+        return self.dropout(self.norm(self.positions(embedded)))
 
 
 class Bert(nn.Module):
     """The encoder with its pooler: tokens (N, steps) to features (N, steps, features) and (N, features).
 
-    ``mask`` (N, steps) is 1, or true, for tokens and 0 for padding; ``types`` (N, steps) tells the first sentence from the
-    second, and is 0 everywhere if left out.
+    Without ``pooled`` it has no pooler, and gives the features of the steps alone. ``mask`` (N, steps) is 1, or true, for
+    tokens and 0 for padding; ``types`` (N, steps) tells the first sentence from the second, and is 0 everywhere if left out.
     """
 
     public_names: ClassVar[public_weights.PublicNames]
 
-    def __init__(self, config: BertConfig | None = None):
+    def __init__(self, config: BertConfig | None = None, *, pooled: bool = True):
         c = config or BertConfig()
         self.embeddings = BertEmbeddings(c)
         self.encoder = nn.TransformerEncoder(
@@ -73,10 +79,12 @@ class Bert(nn.Module):
             kernel_init="normal",
             layers=c.layers,
         )
-        self.pooler = nn.Linear(c.features, kernel_init="normal")
+        self.pooler = nn.Linear(c.features, kernel_init="normal") if pooled else None
 
     def forward(self, tokens, mask=None, types=None):
         hidden = self.encoder(self.embeddings(tokens, types), key_mask=mask)
+        if self.pooler is None:
+            return hidden
         return hidden, ops.tanh(self.pooler(ops.getitem(hidden, (slice(None), 0))))
 
 

@@ -45,7 +45,7 @@ def without_padding(row: np.ndarray, ends: tuple[int, ...]) -> list[int]:
     return row[: stop + 1].tolist()
 
 
-@pytest.mark.sample(every=31)
+@pytest.mark.sample(every=50)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_tokens_and_scores_are_those_of_the_public_library(folder, case, backend, full_breadth):
@@ -62,7 +62,7 @@ def test_tokens_and_scores_are_those_of_the_public_library(folder, case, backend
             np.testing.assert_allclose([r.score for r in results], values[f"gen:{case}:scores"], atol=1e-4)
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=5, backends=1)
 @pytest.mark.parametrize("folder", ["gpt_neo", "llama", "bart_sharded", "gptj", "openai_gpt"])
 def test_a_step_with_a_cache_equals_the_whole_pass(folder, backend):
     """Logits of every step, for prompts of several lengths whose rows change places."""

@@ -47,7 +47,7 @@ def compare(model, values) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=max(1e-6, 2e-5 * np.abs(theirs).max()))
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=20)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_computes_what_its_library_computes(folder, backend):
     model = models.from_pretrained(HUB / folder, backend=backend.name)
@@ -56,7 +56,7 @@ def test_a_folder_computes_what_its_library_computes(folder, backend):
     compare(model, expected(folder))
 
 
-@pytest.mark.sample(backends=1, every=8)
+@pytest.mark.sample(backends=1, every=20)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_saved_folder_computes_the_same(folder, backend, tmp_path):
     model = models.from_pretrained(HUB / folder, backend=backend.name)

@@ -3,6 +3,7 @@
 import json
 import pickle
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ def change(folder: Path, **keys) -> None:
     path.write_text(json.dumps({name: value for name, value in config.items() if value != "left out"}))
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("name", TEXTS)
 def test_tokenizers_give_the_numbers_of_the_public_library(name):
     model = models.from_pretrained(HUB / name, backend="numpy")
@@ -45,8 +46,10 @@ def test_tokenizers_give_the_numbers_of_the_public_library(name):
     assert np.array_equal(batch.mask, mask)
 
 
-@pytest.mark.sample(every=5)
-@pytest.mark.parametrize("name", [n for n in FOLDERS if n not in ("bart_sharded", "bert_old_names", "gpt2_old_names")])
+@pytest.mark.sample(every=9)
+@pytest.mark.parametrize(
+    "name", [n for n in FOLDERS if n not in ("bart_sharded", "bert_old_names", "gpt2_old_names", "roberta_bin")]
+)
 def test_saved_arrays_have_the_names_and_shapes_of_the_public_library(name, tmp_path):
     models.save_pretrained(models.from_pretrained(HUB / name, backend="numpy"), tmp_path)
     with (
@@ -57,6 +60,30 @@ def test_saved_arrays_have_the_names_and_shapes_of_the_public_library(name, tmp_
         assert {k: ours.get_slice(k).get_shape() for k in list(ours.keys())} == {
             k: theirs.get_slice(k).get_shape() for k in list(theirs.keys()) if not k.startswith(UNUSED)
         }
+
+
+@pytest.mark.sample(every=3)
+@pytest.mark.parametrize("name", ["roberta_bin", "distilbert", "bert_old_names"])
+def test_encoders_take_every_head_of_their_family(name):
+    family = models.from_pretrained(HUB / name, backend="numpy").pretrained.family
+    shapes = {
+        "ForMaskedLM": (2, 5, None),
+        "ForTokenClassification": (2, 5, 3),
+        "ForQuestionAnswering": (2, 5),
+        "ForSequenceClassification": (2, 3),
+    }
+    for architecture in family.heads:
+        end = next((end for end in shapes if architecture.endswith(end)), None)
+        if end is None:
+            continue
+        classes = None if end in ("ForMaskedLM", "ForQuestionAnswering") else 3
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "not in the files, and drawn anew")
+            model = models.from_pretrained(HUB / name, backend="numpy", architecture=architecture, classes=classes)
+        output = model(np.array([[5, 6, 7, 8, 9], [1, 2, 3, 4, 5]]))
+        for part in output if isinstance(output, tuple) else (output,):
+            assert part.shape == tuple(wanted or part.shape[-1] for wanted in shapes[end])
+        models.public_state_dict(model)
 
 
 @pytest.mark.parametrize("name", ["llama", "llama_bfloat16", "qwen2", "gpt_neox"])
