@@ -179,7 +179,8 @@ class Run:
         value = self.found[name]
         if name not in self.tables or _looks_up(node, at):
             return value
-        return self.program._modules[self.embedding(value)]._parameters["embeddings"]
+        table: Any = self.program._modules[self.embedding(value)]
+        return table.embeddings
 
     # -- for readers
 
