@@ -201,7 +201,9 @@ def describe(annotation: Any) -> str:
     if origin is Literal:
         return ", ".join(f'"{a}"' for a in args)
     if origin is list:
-        return f"a list of {'numbers' if float in alternatives(args[0]) else 'integers' if args[0] is int else 'settings'}"
+        return (
+            f"a list of {'numbers' if float in alternatives(args[0]) else 'integers' if args[0] is int else 'settings'}"
+        )
     if origin is tuple:
         kind = "numbers" if any(float in alternatives(a) for a in args if a is not Ellipsis) else "integers"
         return f"a list of {kind}" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} {kind}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from labdl import dispatch
 from labdl.bounded.atomic_write import replace_files
-from labdl.errors import ConfigError, StateDictError
+from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.graph.tracing.trace import branching_inputs
 from labdl.nn import build
@@ -56,11 +56,12 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
 
     The structure includes the names of classes, which parameters are frozen, and the `preprocessing` of the model.
     Both are completely on disk before the first replaces an older one. Raises ModelError when the model is not
-    built or does something that a graph cannot hold.
+    built or does something that a graph cannot hold, such as returning a tuple of one tensor.
     """
     structure, parameters = paths(path)
     model._need_build()
     graph = as_graph(model)
+    _refuse_single_tuple(model)
     for name in branching_inputs(model, graph):
         warnings.warn(
             f"the saved model needs {name!r} in each call: the forward of {type(model).__name__} branches on it, and a file "
@@ -76,6 +77,16 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
     return structure, parameters
+
+
+def _refuse_single_tuple(model: Module) -> None:
+    """Raise ModelError for a forward that returns a tuple of one tensor, which a graph gives back as the tensor."""
+    returned = model._shapes_of(*model.input_specs, **model._input_options)
+    if isinstance(returned, list | tuple) and len(returned) == 1:
+        raise ModelError(
+            f"the forward of {type(model).__name__} returns a {type(returned).__name__} of one tensor, and the loaded model "
+            "would return the tensor: return the tensor itself"
+        )
 
 
 def load(

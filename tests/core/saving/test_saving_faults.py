@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import labdl
+from labdl import nn
 from labdl.bounded import atomic_write
 from labdl.bounded.atomic_write import replace_files
-from labdl.errors import StateDictError
+from labdl.errors import ModelError, StateDictError
 from labdl.graph import Edge, Graph, Node
 from labdl.saving import load_parameters, load_structure, save_parameters, save_structure
 
@@ -314,3 +315,20 @@ def test_temporary_files_of_killed_saves_are_removed_by_the_next_save(tmp_path):
         os.utime(path, (long_ago, long_ago))
     save_parameters({"a:0": np.zeros(2, "float32")}, target)
     assert sorted(parts_of(tmp_path)) == sorted(others)
+
+
+def test_tuple_of_one_tensor_is_refused(tmp_path):
+    """A graph would give back the tensor."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Linear(3)
+
+        def forward(self, x):
+            return (self.dense(x),)
+
+    model = Model().build((None, 4), backend="numpy", seed=0)
+    with pytest.raises(ModelError, match="returns a tuple of one tensor"):
+        labdl.save(model, tmp_path / "net")
+    assert list(tmp_path.iterdir()) == []

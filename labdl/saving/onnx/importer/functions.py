@@ -57,10 +57,9 @@ def _latest(versions: list[int], most: int) -> int:
 
 def _type(onnx, value):
     """The type of a value for a definition that depends on it; empty for an omitted one."""
-    number = None if value is None else DTYPES.get(value.dtype)
-    if number is None:
+    if value is None or value.dtype not in DTYPES:
         return onnx.TypeProto()
-    return onnx.helper.make_tensor_type_proto(number, list(value.shape))
+    return onnx.helper.make_tensor_type_proto(DTYPES[value.dtype], list(value.shape))
 
 
 def expand(node: Node, function, number: int) -> list[Node]:

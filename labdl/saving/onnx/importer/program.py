@@ -179,7 +179,8 @@ class Run:
         value = self.found[name]
         if name not in self.tables or _looks_up(node, at):
             return value
-        return self.program._modules[self.embedding(value)].embeddings
+        table: Any = self.program._modules[self.embedding(value)]
+        return table.embeddings
 
     # -- for readers
 
@@ -191,7 +192,7 @@ class Run:
             self._place(table.array)
             name = name.rpartition("/" if "/" in name else ".")[0]
             path = self.program.made[key] = self.free(name or "embedding")
-            setattr(self.program, path, Embedding(*table.shape))
+            setattr(self.program, path, Embedding(table.shape[0], table.shape[1]))
             self.program.values[f"{path}/embeddings:0"] = table.array
         return path
 

@@ -44,6 +44,7 @@ def quantize_linear(r, node, x, scale, zero=None):
     wide = "float64" if x.dtype in ("float64", "int32") else "float32"
     x = x if x.dtype == wide else r.call("astype", x, wide)
     scale = along(r, node, scale, x)
+    assert scale is not None  # as the node has one
     scale = scale if scale.dtype == wide else r.call("astype", scale, wide)
     return quantize(r, node, x, scale, along(r, node, zero, x), to)
 

@@ -100,7 +100,7 @@ def gather_nd(r, node, x, indices):
     if None in sizes:
         raise r.refuse(node, "has batch_dims and indices of unknown sizes")
     r.spend((*sizes, shared))
-    grid = np.stack(np.indices(sizes)[:shared], -1).astype("int64")
+    grid = np.moveaxis(np.indices(sizes)[:shared], 0, -1).astype("int64")
     return r.call("gather_nd", x, r.call("concat", [KnownValue(grid), r.call("astype", indices, "int64")], axis=-1))
 
 
