@@ -1,4 +1,4 @@
-"""The small models of images and clips: files, source, training, other sizes."""
+"""The small models of images, clips, text and sound: files, source, training, other sizes."""
 
 import numpy as np
 import pytest
@@ -11,6 +11,23 @@ from labdl.saving.source_export import to_source
 
 TASKS = ("image classification", "image segmentation", "key points", "video classification")
 FAMILIES = [name for name, entry in ZOO.items() if entry.small and (entry.task in TASKS or name == "hrnet_pose_w32")]
+# in full breadth alone
+SEQUENCES = (
+    "t5_small",
+    "t5_v1_1_small",
+    "opus_mt_en_de",
+    "bytenet",
+    "bytenet_lm",
+    "trocr_small",
+    "xlnet_base",
+    "wavenet",
+    "conformer_small",
+    "emformer_rnnt_base",
+    "tacotron2",
+    "whisper_tiny",
+)
+OPTIONAL = pytest.mark.filterwarnings("ignore:the saved model needs")
+ALL = [*FAMILIES, *(pytest.param(name, marks=[pytest.mark.sample(False), OPTIONAL]) for name in SEQUENCES)]
 
 
 def small(name, backend):
@@ -21,7 +38,14 @@ def small(name, backend):
         if hasattr(part, "rate"):
             part.rate = 0.0
     rng = np.random.default_rng(0)
-    return model, [rng.normal(size=tuple(n or 3 for n in spec.shape)).astype("float32") for spec in specs]
+    return model, [draw(spec, rng) for spec in specs]
+
+
+def draw(spec, rng):
+    shape = tuple(n or 3 for n in spec.shape)
+    if spec.dtype == "float32":
+        return rng.normal(size=shape).astype("float32")
+    return rng.integers(0, 2 if spec.dtype == "bool" else 8, shape).astype(spec.dtype)
 
 
 def run(model, inputs):
@@ -39,7 +63,7 @@ def assert_close(actual, expected):
 
 
 @pytest.mark.sample(every=4, backends=1)
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", ALL)
 def test_a_saved_model_computes_the_same_elsewhere(name, backend, tmp_path):
     model, inputs = small(name, backend.name)
     expected = run(model.eval(), inputs)
@@ -48,7 +72,7 @@ def test_a_saved_model_computes_the_same_elsewhere(name, backend, tmp_path):
 
 
 @pytest.mark.sample(every=4, backends=1)
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", ALL)
 def test_exported_source_computes_the_same(name, backend, tmp_path):
     model, inputs = small(name, backend.name)
     expected = run(model.eval(), inputs)
@@ -67,7 +91,7 @@ def test_exported_source_computes_the_same(name, backend, tmp_path):
 
 
 @pytest.mark.sample(every=4, backends=1)
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", ALL)
 def test_outputs_and_statistics_in_training_are_those_of_numpy(name, backend):
     model, inputs = small(name, backend.name)
     reference, _ = small(name, "numpy")
@@ -83,7 +107,7 @@ def test_outputs_and_statistics_in_training_are_those_of_numpy(name, backend):
 
 
 @pytest.mark.sample(every=4, backends=1)
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", ALL)
 def test_gradients_are_finite(name, backend):
     model, inputs = small(name, backend.name)
     parameters = [(key, p.value) for key, p in model.train().named_parameters() if p.trainable]
