@@ -4,12 +4,16 @@ import csv
 
 import numpy as np
 import pytest
+from run_files import trained, written
 
 import labdl
 from labdl import Graph, data, nn
+from labdl.cli import main
 from labdl.data import transforms as T
 from labdl.errors import ConfigError
 from labdl.graph import as_graph
+from labdl.runs.listing.listing import list_runs
+from labdl.runs.metadata import about, write_about
 from labdl.train import Trainer
 
 NAMES = [
@@ -64,3 +68,23 @@ def test_names_of_columns(name, tmp_path):
         assert T.TablePreprocessor().fit(table)(table[0])["features"].shape == (2,)
     assert len(data.csv(file)[0]) == 8
     assert next(iter(data.Table({name: [1.0, 2.0]}, label=False).kinds)) == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_and_tags_of_runs(name, tmp_path, capsys):
+    folder = written(tmp_path / "one", trained(1))
+    kept = " ".join(name.split())
+    if len(name) > 200:
+        with pytest.raises(ConfigError, match="name wants at most 200 characters, received 300"):
+            write_about(folder, name=name)
+        name = kept = name[:50]
+    write_about(folder, name=name, tags=[name, "other"], note=name)
+    assert (about(folder).name, about(folder).tags) == (kept, tuple(filter(None, (kept, "other"))))
+    assert about(folder).note == name
+    row = list_runs(tmp_path).runs[0]
+    assert (row.name, row.tags) == (kept, about(folder).tags)
+    assert main(["runs", str(tmp_path)]) == 0
+    assert main(["runs", "show", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert "\u202e" not in shown, "text that changes the direction of what follows"
+    assert kept.isprintable() <= (kept in shown)

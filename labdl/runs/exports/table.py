@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from labdl.runs.schema import metric_name
+
 if TYPE_CHECKING:
     from labdl.runs.reading.record import Record
+
+
+_OWN = ("step", "time", "epoch", "samples_per_second")
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,19 @@ def table(record: Record) -> dict[str, Cells]:
         add("learning_rate", np.nonzero(before >= 0)[0], record.rates["value"][before[before >= 0]])
     for name, values in steps.items():
         if name != "step":
-            add(f"step_{name}" if name in found else name, of_steps, values)
+            column = _column(name)
+            add(f"step_{column}" if column in found else column, of_steps, values)
     for name in dict.fromkeys(name for row in epochs for name in row):
         if name in ("epoch", "step", "time"):
             continue
         values = [row.get(name) for row in epochs]
         there = np.array([name in row and (value is not None) for row, value in zip(epochs, values, strict=True)], bool)
-        add(f"epoch_{name}" if name in found else name, of_epochs, np.array(values, "float64"), there)
+        column = _column(name)
+        add(f"epoch_{column}" if column in found else column, of_epochs, np.array(values, "float64"), there)
     return found
+
+
+def _column(key: str) -> str:
+    """The name of a metric for its key in events, unless the table has a column of its own of that name."""
+    name = metric_name(key)
+    return key if name.lstrip("@") in _OWN else name
