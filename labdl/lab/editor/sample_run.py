@@ -81,9 +81,9 @@ def prediction(
     """The most probable classes of a sample of a data set with classes, and the true one; None for other models."""
     if dataset is None or index is None:
         return None
-    test, count = _test_set(dataset), SOURCES[dataset].classes
+    test, count = _test_set(dataset), SOURCES[dataset].classes or 0  # no classes: targets of a regression
     output = labdl.predict(model, inputs[0])
-    if not isinstance(output, np.ndarray) or output.shape != (1, count):
+    if not isinstance(output, np.ndarray) or not count or output.shape != (1, count):
         return None
     scores = output[0].astype("float64")
     if scores.min() < 0 or abs(scores.sum() - 1) > 1e-3:  # logits, else probabilities already

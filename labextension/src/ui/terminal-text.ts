@@ -2,10 +2,8 @@
 
 /** Escape sequences: colors, movements of the cursor, titles of windows. */
 const ESCAPES =
-  // eslint-disable-next-line no-control-regex
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g;
 /** Control characters but for tab, line feed and carriage return. */
-// eslint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 /** Text without escape codes; of a line that was written again after a carriage return, the last version. */

@@ -33,8 +33,7 @@ export function FindBar(props: FindBarProps) {
   const input = useRef<HTMLInputElement>(null);
   const matches = useMemo(
     () => findLayers(query, graph, layers, id => checks.node(id), trans),
-    // the results of the check are outside of React
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // the results of the check are outside of React: `state` says when they change
     [query, graph, layers, checks, state, trans]
   );
   const at = shown === null ? -1 : matches.indexOf(shown);
