@@ -116,8 +116,8 @@ class Inference:
             )
         form = form if size is None else replace(form, size=size)
         if found.unbuilt:
-            size = (None, None) if form.resize == "shorter" else form.size
-            found.build(Spec((None, 3, *size)), backend=backend)
+            sides = (None, None) if form.resize == "shorter" else form.size
+            found.build(Spec((None, 3, *sides)), backend=backend)
         if weights is not None:
             models.load_public(found, weights)
         # pictures keep their proportions, so two of them may not fit into one batch
