@@ -176,7 +176,7 @@ DETECTORS = {
 }
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("name", DETECTORS)
 def test_a_detector_learns_objects_with_its_loss(name, backend):
     model = ZOO[name].small()[0].build((None, 3, SIZE, SIZE), backend=backend.name, seed=0)
@@ -187,6 +187,7 @@ def test_a_detector_learns_objects_with_its_loss(name, backend):
     assert losses[-1] < 0.9 * losses[0]
 
 
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("name", DETECTORS)
 def test_images_without_objects_have_a_finite_loss_and_gradient(name, backend):
     model = ZOO[name].small()[0].build((None, 3, SIZE, SIZE), backend=backend.name, seed=0).train()
@@ -199,6 +200,7 @@ def test_images_without_objects_have_a_finite_loss_and_gradient(name, backend):
         assert all(np.isfinite(labdl.to_numpy(ops.sum(gradient))) for gradient in gradients)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("loss", DETECTORS.values())
 def test_targets_and_outputs_of_other_forms_are_refused(loss, backend):
     outputs = tuple(map(backend.tensor, raw_outputs()))

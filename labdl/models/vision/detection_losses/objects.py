@@ -29,12 +29,13 @@ def read_objects(name: str, target) -> Objects:
         )
     target = ops.astype(target, "float32")
     # an image, or a whole batch, may have no objects
-    none = ops.sum(target, axis=(1, 2), keepdims=True) * 0.0 + np.array([[[0, 0, 1, 1, -1]]], "float32")
+    row = ops.tensor_like(target, np.array([[[0, 0, 1, 1, -1]]]), "float32")
+    none = ops.zeros_like(ops.sum(target, axis=(1, 2), keepdims=True)) + row
     target = ops.concat([target, none], axis=1)
     sides = target[:, :, 2:4] - target[:, :, :2]
     valid = ops.logical_and(ops.greater_equal(target[:, :, 4], 0.0), ops.all(ops.greater(sides, 0.0), axis=-1))
     # what is no object gets a box with an area, so that no logarithm and no quotient of it is infinite
-    boxes = ops.where(ops.expand_dims(valid, -1), target[:, :, :4], np.array([0, 0, 1, 1], "float32"))
+    boxes = ops.where(ops.expand_dims(valid, -1), target[:, :, :4], row[:, :, :4])
     return Objects(boxes, ops.astype(ops.where(valid, target[:, :, 4], 0.0), "int64"), valid)
 
 

@@ -58,10 +58,11 @@ class TaskAlignedLoss:
                 "TaskAlignedLoss wants the logits of distances and of classes that YOLOv8 gives in training"
             )
         sides, logits = (ops.permute_dims(part, (0, 2, 1)) for part in output[:2])
-        centers, strides = (ops.tensor_like(logits, part) for part in self._cells(logits.shape[1]))
+        centers, strides = (ops.tensor_like(logits, part, "float32") for part in self._cells(logits.shape[1]))
         bins = sides.shape[2] // 4
         sides = ops.reshape_with([sides], ((0, 0), (0, 1), 4, bins))
-        expected = ops.sum(ops.softmax(sides, axis=-1) * np.arange(bins, dtype="float32"), axis=-1)
+        numbers = ops.tensor_like(logits, np.arange(bins), "float32")
+        expected = ops.sum(ops.softmax(sides, axis=-1) * numbers, axis=-1)
         boxes = ops.concat([centers - expected[:, :, :2], centers + expected[:, :, 2:]], axis=-1)
         objects = read_objects("TaskAlignedLoss", target)
         found = self._assign(
@@ -70,11 +71,10 @@ class TaskAlignedLoss:
         weight = ops.sum(found.scores, axis=-1)
         total = ops.maximum(ops.sum(weight), 1.0)
         of_classes = ops.sum(ops.binary_cross_entropy(logits, found.scores, reduction="none")) / total
-        wanted = ops.where(
-            ops.expand_dims(found.positive, -1), found.boxes / strides, np.array([0, 0, 1, 1], "float32")
-        )
+        unit = ops.tensor_like(logits, np.array([0, 0, 1, 1]), "float32")
+        wanted = ops.where(ops.expand_dims(found.positive, -1), found.boxes / strides, unit)
         of_boxes = ops.complete_box_iou_loss(boxes, wanted, reduction="none")
-        of_distances = self._distribution_loss(sides, centers, wanted, bins)
+        of_distances = self._distribution_loss(sides, centers, wanted, numbers)
         part = ops.where(found.positive, self.box * of_boxes + self.distances * of_distances, 0.0)
         images = ops.sum(ops.ones_like(logits[:, 0, 0]))
         return (ops.sum(part * weight) / total + self.classes * of_classes) * images
@@ -124,10 +124,10 @@ class TaskAlignedLoss:
         return Assignment(positive, choose(objects.boxes, places), ops.stop_gradient(wanted * level))
 
     @staticmethod
-    def _distribution_loss(sides, centers, wanted, bins: int):
+    def _distribution_loss(sides, centers, wanted, numbers):
         """Cross entropy (N, A) of the two bins around each wanted distance, weighed by their nearness; mean of the sides."""
         distance = ops.concat([centers - wanted[:, :, :2], wanted[:, :, 2:] - centers], axis=-1)
-        distance = ops.clip(distance, 0.0, bins - 1 - 0.01)
+        distance = ops.clip(distance, 0.0, numbers.shape[0] - 1 - 0.01)
         # the weights of both bins are those of linear interpolation
-        weights = ops.relu(1.0 - ops.abs(ops.expand_dims(distance, -1) - np.arange(bins, dtype="float32")))
+        weights = ops.relu(1.0 - ops.abs(ops.expand_dims(distance, -1) - numbers))
         return -ops.mean(ops.sum(weights * ops.log_softmax(sides, axis=-1), axis=-1), axis=-1)
