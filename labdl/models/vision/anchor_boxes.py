@@ -35,7 +35,7 @@ class AnchorBoxes(nn.Module):
         else:
             places = [place * self.strides[at] for place in places]
         rows = ops.permute_dims(ops.flatten(ops.concat([*places, *places], axis=1), 2), (0, 2, 1))
-        own = np.array(self.cells[at], "float32")[None, None]
+        own = ops.tensor_like(x, np.array(self.cells[at], "float32")[None, None], "float32")
         return ops.flatten(ops.expand_dims(rows, 2) + own, 1, 2)
 
     @property

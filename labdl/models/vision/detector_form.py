@@ -74,7 +74,7 @@ def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float
         (size, size),
         last_two,
         mean,
-        (deviation,) * 3,
+        (deviation, deviation, deviation),
         settings={"background": 0, "clip_first": True, "candidates": 10**9, **settings},
     )
 

@@ -97,14 +97,14 @@ class MaskRCNN(nn.Module):
         """Boxes (N, K, 4), scores (N, K) and classes (N, K) of the detections among boxes (N, P, classes, 4)."""
         scores = ops.flatten(ops.stop_gradient(probabilities)[:, :, 1:], 1)
         boxes = ops.flatten(ops.stop_gradient(boxes)[:, :, 1:], 1, 2)
-        one = ops.zeros_like(probabilities[:, :, 1:])
-        classes = ops.flatten(one + np.arange(1, self.columns, dtype="float32"), 1)
+        numbers = ops.tensor_like(scores, np.arange(1, self.columns), "float32")
+        classes = ops.flatten(ops.zeros_like(probabilities[:, :, 1:]) + numbers, 1)
         shortest = ops.min(boxes[:, :, 2:] - boxes[:, :, :2], axis=-1)
         valid = ops.logical_and(ops.greater(scores, self.threshold), ops.greater_equal(shortest, _LEAST))
         # a picture may have fewer pairs than there are candidates
-        none = ops.zeros_like(scores[:, :1]) + np.zeros((1, self.candidates), "float32")
+        none = ops.tile(ops.zeros_like(scores[:, :1]), (1, self.candidates))
         scores, order = ops.topk(ops.concat([ops.where(valid, scores, 0.0), none], axis=1), self.candidates, axis=1)
-        boxes = ops.concat([boxes, ops.expand_dims(none, -1) + np.zeros((1, 1, 4), "float32")], axis=1)
+        boxes = ops.concat([boxes, ops.tile(ops.expand_dims(none, -1), (1, 1, 4))], axis=1)
         boxes = ops.take_along_axis(boxes, ops.expand_dims(order, -1), axis=1)
         classes = ops.astype(ops.take_along_axis(ops.concat([classes, none], axis=1), order, axis=1), "int64")
         scores = ops.where(ops.nms_mask(boxes, scores, self.iou_threshold, classes), scores, 0.0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models.vision.anchor_boxes import AnchorBoxes, cell_anchors, rows_of_anchors
@@ -69,9 +67,9 @@ class RegionProposals(nn.Module):
     def _of_map(self, image, sizes, scores, boxes):
         """Scores (N, candidates) and boxes (N, candidates, 4) of the best of a map; what is suppressed scores `_NONE`."""
         # a map may have fewer anchors than there are candidates, of which the number is fixed
-        none = ops.zeros_like(image[:, 0, 0, :1]) + np.zeros((1, self.candidates), "float32")
+        none = ops.tile(ops.zeros_like(image[:, 0, 0, :1]), (1, self.candidates))
         scores, order = ops.topk(ops.concat([scores, none + _NONE], axis=1), self.candidates, axis=1)
-        boxes = ops.concat([boxes, ops.expand_dims(none, -1) + np.zeros((1, 1, 4), "float32")], axis=1)
+        boxes = ops.concat([boxes, ops.tile(ops.expand_dims(none, -1), (1, 1, 4))], axis=1)
         boxes = clip_to_images(ops.take_along_axis(boxes, ops.expand_dims(order, -1), axis=1), sizes)
         sides = boxes[:, :, 2:] - boxes[:, :, :2]
         exist = ops.all(ops.greater_equal(sides, _LEAST), axis=-1)

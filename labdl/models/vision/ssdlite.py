@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 from labdl import nn
 from labdl.interop import public_weights
@@ -117,7 +117,8 @@ class MobileNetFeatures(nn.Module):
 
     def forward(self, x):
         x, maps = self.stem(x), []
-        for at, block in enumerate(self.blocks):
+        for at, layer in enumerate(self.blocks):
+            block = cast(Bottleneck, layer)
             if at == self.divide:
                 maps.append(block.widen(x))
                 x = block.narrow(maps[0])

@@ -14,6 +14,7 @@ from labdl.ops.math.comparison import equal, greater, less, logical_and, logical
 from labdl.ops.math.reduction import any as some
 from labdl.ops.math.reduction import cumulative_sum
 from labdl.ops.neural.boxes import _boxes, _iou, _of_pairs
+from labdl.ops.neural.linear import tensor_like
 from labdl.ops.operator import case, floats, ints, operator
 from labdl.ops.precision.float32 import _narrow, _wide
 
@@ -25,10 +26,10 @@ def _centers_and_sizes(boxes):
     return boxes[..., :2] + 0.5 * sizes, sizes
 
 
-def _pairs(weights):
-    """The weights of centers and of sizes."""
+def _pairs(weights, like):
+    """The weights of centers and of sizes, as tensors of the backend of another one."""
     first, second, third, fourth = map(float, weights)
-    return np.array([first, second], "float32"), np.array([third, fourth], "float32")
+    return [tensor_like(like, np.array(pair), "float32") for pair in ([first, second], [third, fourth])]
 
 
 @operator(
@@ -45,7 +46,7 @@ def box_decode(offsets, anchors, weights=(1.0, 1.0, 1.0, 1.0)):
     each times its weight. A size grows by 62.5 at most. Semantics: torchvision's BoxCoder (Girshick, 2014).
     """
     moves, changes = (
-        divide(part, weight) for part, weight in zip(_halves(_wide(offsets)), _pairs(weights), strict=True)
+        divide(part, weight) for part, weight in zip(_halves(_wide(offsets)), _pairs(weights, anchors), strict=True)
     )
     centers, sizes = _centers_and_sizes(_wide(anchors))
     centers = multiply(moves, sizes) + centers
@@ -72,7 +73,7 @@ def box_encode(boxes, anchors, weights=(1.0, 1.0, 1.0, 1.0)):
     centers, sizes = _centers_and_sizes(_wide(boxes))
     places, scales = _centers_and_sizes(_wide(anchors))
     moves, changes = divide(centers - places, scales), logarithm(divide(sizes, scales))
-    parts = [multiply(part, weight) for part, weight in zip((moves, changes), _pairs(weights), strict=True)]
+    parts = [multiply(part, weight) for part, weight in zip((moves, changes), _pairs(weights, anchors), strict=True)]
     return _narrow(concat(parts, axis=-1), boxes, anchors)
 
 

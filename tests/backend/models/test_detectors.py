@@ -85,7 +85,8 @@ def test_a_training_step_is_that_of_torch(kind, backend):
     for key, value in states[0].items():
         np.testing.assert_allclose(value, states[1][key], rtol=1e-3, atol=1e-4, err_msg=key)
         fixed = key.endswith(("bins:0", "anchors:0")) or key.rpartition("/")[0] in frozen
-        if fixed or not frozen:  # a pyramid's head starts so small that some gradients are lost in rounding
+        # heads of pyramids and SSDlite start so small that some gradients are lost in rounding
+        if fixed or not (frozen or kind.startswith("ssdlite")):
             assert np.array_equal(value, before[key]) == fixed, key
 
 

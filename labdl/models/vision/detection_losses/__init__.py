@@ -1,0 +1,11 @@
+"""Losses of detectors, with the assignment of objects to anchors or cells: what `Trainer` takes as ``loss``.
+
+Outputs are those of a detector in training, targets the objects of each image (N, objects, 5): x1, y1, x2, y2 in pixels and the
+class, as for `labdl.train.metrics.MeanAveragePrecision`. Rows of class -1 pad images with fewer objects; objects without
+an area do not count.
+"""
+
+from labdl.models.vision.detection_losses.anchors import RetinaNetLoss, SSDLoss
+from labdl.models.vision.detection_losses.task_aligned import TaskAlignedLoss
+
+__all__ = ["RetinaNetLoss", "SSDLoss", "TaskAlignedLoss"]
