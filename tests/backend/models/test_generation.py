@@ -51,9 +51,12 @@ def test_tokens_and_scores_are_those_of_the_public_library(folder, case, backend
     ends = labdl.generation.GenerationSettings(eos_token_id=model.pretrained.generation["eos_token_id"]).ends
     prompts, mask = values["gen:x:input_ids"], values["gen:x:attention_mask"]
     start = 1 if model.pretrained.config.get("is_encoder_decoder") else prompts.shape[1]
+    wanted = [without_padding(row[start:], ends) for row in values[f"gen:{case}"]]
+    if not full_breadth and folder == "llama" and case == "greedy":  # the first tokens are the same for any number
+        settings["max_new_tokens"] = 5
+        wanted = [tokens[:5] for tokens in wanted]
     for cached in (True, False) if full_breadth else (True,):
         results = labdl.generate(model, prompts, mask=mask, use_cache=cached, **settings)
-        wanted = [without_padding(row[start:], ends) for row in values[f"gen:{case}"]]
         assert [result.tokens.tolist() for result in results] == wanted
         if f"gen:{case}:scores" in values:
             np.testing.assert_allclose([r.score for r in results], values[f"gen:{case}:scores"], atol=1e-4)
