@@ -82,10 +82,14 @@ def generate(
     check_model(model)
     folder = model.__dict__.get("pretrained")
     tokenizer = getattr(folder, "tokenizer", None) if tokenizer is None else tokenizer
+    if tokenizer is not None and not (hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode")):
+        raise ConfigError(f"tokenizer wants one of labdl.data.text, received {tokenizer!r:.80}")
     chosen = merge_settings(getattr(folder, "generation", {}), settings)
     prompts, single = _read_prompts(prompt, mask, tokenizer)
     _check_numbers(model, prompts)
     words = (stop,) if isinstance(stop, str) else tuple(stop)
+    if not all(isinstance(word, str) and word for word in words):
+        raise ConfigError(f"stop wants words, received {stop!r:.80}")
     if (words or stream is True) and tokenizer is None:
         raise ConfigError("stop and stream=True want a tokenizer: give tokenizer=")
     if chosen.num_beams > 1 and (words or stream):
@@ -174,6 +178,10 @@ def _result(hypothesis: Hypothesis, chosen: GenerationSettings, tokenizer: Any, 
 
 def _read_prompts(prompt: Any, mask: Any, tokenizer: Any) -> tuple[list[np.ndarray], bool]:
     """The tokens of each prompt, without padding, and whether there is one alone. Raises DataError and ConfigError."""
+    if not isinstance(prompt, str | list | tuple | np.ndarray):
+        raise DataError(
+            f"generate wants a prompt as text, numbers of tokens, or a list of them, received {prompt!r:.80}"
+        )
     single = isinstance(prompt, str) or (len(prompt) > 0 and np.ndim(prompt[0]) == 0 and not isinstance(prompt[0], str))
     rows = [prompt] if single else list(prompt)
     if not rows:
@@ -182,6 +190,9 @@ def _read_prompts(prompt: Any, mask: Any, tokenizer: Any) -> tuple[list[np.ndarr
         masks = [mask] if single else list(mask)
         if len(masks) != len(rows):
             raise DataError(f"mask has {len(masks)} rows, prompt has {len(rows)}")
+        for row, keep in zip(rows, masks, strict=True):
+            if isinstance(row, str) or np.shape(row) != np.shape(keep):
+                raise DataError(f"a mask {np.shape(keep)} is for the numbers of as many tokens, received {row!r:.80}")
         rows = [np.asarray(row)[np.asarray(keep).astype(bool)] for row, keep in zip(rows, masks, strict=True)]
     if any(isinstance(row, str) for row in rows) and tokenizer is None:
         raise ConfigError("a prompt that is text wants a tokenizer: give tokenizer=, or the numbers of its tokens")
@@ -213,7 +224,7 @@ def _decoder_starts(model: Module, prompts: Sequence[np.ndarray], chosen: Genera
     width, limit = max(map(len, prompts)), position_limit(model, "source")
     if limit is not None and width > limit:
         raise DataError(f"the model has {limit} positions, a prompt has {width} tokens: shorten it")
-    ids = np.full((len(prompts), width), chosen.pad_token_id or 0, "int64")
+    ids = np.full((len(prompts), width), max(chosen.pad_token_id or 0, 0), "int64")
     mask = np.zeros(ids.shape, "int64")
     for at, prompt in enumerate(prompts):
         ids[at, : len(prompt)], mask[at, : len(prompt)] = prompt, 1

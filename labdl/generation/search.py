@@ -41,6 +41,7 @@ def search_step_by_step(
     open_rows = [True] * len(prompts)
     starts = 0 if source is None else len(prompts[0])
     logits = decoder.start(prompts, source)
+    settings.check_vocabulary(logits.shape[1])
     for step in range(steps):
         scores = process_scores(logits, [np.array(text) for text in texts], settings, step, steps, starts)
         tokens = draw_tokens(scores, settings, rng) if settings.do_sample else scores.argmax(-1)
@@ -70,6 +71,7 @@ def search_beams(
     if source is not None:
         source = source[0].repeat(beams, axis=0), source[1].repeat(beams, axis=0)
     logits = decoder.start(repeated, source)
+    settings.check_vocabulary(logits.shape[1])
     for step in range(steps):
         texts = [
             np.concatenate([np.asarray(prompt, "int64"), np.asarray(text, "int64")])

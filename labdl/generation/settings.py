@@ -88,6 +88,16 @@ class GenerationSettings:
         if self.num_beams == 1 and self.num_return_sequences > 1 and not self.do_sample:
             raise ConfigError("num_return_sequences above 1 wants do_sample=True, or as many num_beams")
 
+        for name in _TOKENS:
+            if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in _flat(getattr(self, name))):
+                raise ConfigError(f"{name} wants numbers of tokens, received {getattr(self, name)!r:.80}")
+
+    def check_vocabulary(self, size: int) -> None:
+        """Raise ConfigError naming a token that is not among so many."""
+        for name in _TOKENS:
+            if large := [number for number in _flat(getattr(self, name)) if number >= size]:
+                raise ConfigError(f"{name} has the token {large[0]}, the model has 0 to {size - 1}")
+
     @property
     def ends(self) -> tuple[int, ...]:
         """The tokens that end a text."""
@@ -99,6 +109,10 @@ class GenerationSettings:
         return _numbers(self.forced_eos_token_id)
 
 
+_TOKENS = (
+    *("eos_token_id", "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"),
+    *("bad_words_ids", "suppress_tokens", "begin_suppress_tokens"),
+)
 _MAY_BE_NONE = ("max_new_tokens", "max_length", "top_k")
 _NAMES = {field.name for field in dataclasses.fields(GenerationSettings)}
 
@@ -129,3 +143,10 @@ def _numbers(value: int | Sequence[int] | None) -> tuple[int, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, int) else tuple(value)
+
+
+def _flat(value: Any) -> list[Any]:
+    """The numbers in a number, or in lists of them."""
+    if isinstance(value, list | tuple):
+        return [number for part in value for number in _flat(part)]
+    return [] if value is None else [value]

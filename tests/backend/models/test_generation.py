@@ -9,6 +9,7 @@ import pytest
 
 import labdl
 from labdl import models
+from labdl.errors import LabDLError
 from labdl.generation import decoder as decoders
 from labdl.generation.decoder import Decoder
 from labdl.models.text.gpt import GPT
@@ -54,9 +55,12 @@ def test_tokens_and_scores_are_those_of_the_public_library(folder, case, backend
     ends = labdl.generation.GenerationSettings(eos_token_id=model.pretrained.generation["eos_token_id"]).ends
     prompts, mask = values["gen:x:input_ids"], values["gen:x:attention_mask"]
     start = 1 if model.pretrained.config.get("is_encoder_decoder") else prompts.shape[1]
+    wanted = [without_padding(row[start:], ends) for row in values[f"gen:{case}"]]
+    if not full_breadth and folder == "llama" and case == "greedy":  # the first tokens are the same for any number
+        settings["max_new_tokens"] = 5
+        wanted = [tokens[:5] for tokens in wanted]
     for cached in (True, False) if full_breadth else (True,):
         results = labdl.generate(model, prompts, mask=mask, use_cache=cached, **settings)
-        wanted = [without_padding(row[start:], ends) for row in values[f"gen:{case}"]]
         assert [result.tokens.tolist() for result in results] == wanted
         if f"gen:{case}:scores" in values:
             np.testing.assert_allclose([r.score for r in results], values[f"gen:{case}:scores"], atol=1e-4)
@@ -130,3 +134,31 @@ def test_a_program_is_made_once_for_each_size(backend):
     labdl.generate(model, "Every letter found two", max_new_tokens=9)
     assert decoders.Programs.of(model).functions == functions
     assert len(functions) == 2  # the prompt and a step
+
+
+@pytest.mark.sample(backends=1)
+def test_prompts_and_settings_that_do_not_fit_are_named(backend):
+    model = models.from_pretrained(HUB / "gpt_neo", backend=backend.name)
+    bart = models.from_pretrained(HUB / "bart_sharded", backend=backend.name)
+    for prompt, settings, words in [
+        ("", {}, "prompt 0 is empty"),
+        ([], {}, "empty list"),
+        (5, {}, "received 5"),
+        ([1.5], {}, "float64"),
+        ([1, 5000], {}, "rows for 0 to 319"),
+        ([-1], {}, "rows for 0 to 319"),
+        (list(range(60)), {}, "64 positions, prompt and new tokens are 79"),
+        ([1, 2], {"mask": [1, 1, 1]}, "a mask"),
+        ("a", {"stop": [""]}, "stop wants words"),
+        ("a", {"eos_token_id": "x"}, "eos_token_id wants numbers"),
+        ("a", {"bad_words_ids": [[9999]]}, "bad_words_ids has the token 9999"),
+        ("a", {"num_beams": 2, "stream": True}, "beams have no stream"),
+        ("a", {"tokenizer": 5}, "tokenizer wants"),
+        ("a", {"max_length": 1}, "max_length=1"),
+    ]:
+        with pytest.raises(LabDLError, match=words):
+            labdl.generate(model, prompt, **settings)
+    with pytest.raises(LabDLError, match="64 positions, a prompt has"):
+        labdl.generate(bart, "x" * 300)
+    with pytest.raises(LabDLError, match="decoder_start_token_id"):
+        labdl.generate(bart, "x", decoder_start_token_id=None)
