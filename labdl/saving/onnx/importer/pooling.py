@@ -69,13 +69,13 @@ def max_unpool(r, node, x, indices, sizes=None):
         shape = tuple(int(n) for n in sizes.array)
     r.spend(shape)
     if shape[2:] != tuple(own):  # positions are those of the smaller tensor
-        indices = _moved(r, indices, (*x.shape[:2], *own), shape)
+        indices = _move_positions(r, indices, (*x.shape[:2], *own), shape)
     places, flat = r.call("reshape", indices, (-1, 1)), r.call("reshape", x, (-1,))
     whole = r.call("scatter_nd", r.call("astype", places, "int64"), flat, (math.prod(shape),))
     return r.call("reshape", whole, shape)
 
 
-def _moved(r, indices, old: tuple[int, ...], new: tuple[int, ...]):
+def _move_positions(r, indices, old: tuple[int, ...], new: tuple[int, ...]):
     """Positions in a tensor as those in one of other sizes."""
     left, moved = indices, None
     for at in range(len(old)):
