@@ -8,7 +8,7 @@ import numpy as np
 
 from labdl import nn
 from labdl.saving.onnx.importer.known_values import KnownValue
-from labdl.saving.onnx.importer.neural import windows
+from labdl.saving.onnx.importer.neural import same_pads, windows
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import INTEGERS, Spec
 
@@ -148,13 +148,3 @@ def sum_windows(r, node, x, mean: bool = False):
         x = r.call("matmul", r.call("permute_dims", x, tuple(order)), KnownValue(matrix.T.astype(x.dtype)))
         x = r.call("permute_dims", x, tuple(order.index(i) for i in range(len(order))))
     return x if x.dtype == dtype else r.call("astype", x, dtype)
-
-
-def same_pads(sizes, window, stride, dilation, *, lower: bool) -> tuple[tuple[int, int], ...]:
-    """The pads of each axis with which there are as many windows as strides in it."""
-    pads = []
-    for n, k, s, d in zip(sizes, window, stride, dilation, strict=True):
-        total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
-        less, more = total // 2, total - total // 2
-        pads.append((more, less) if lower else (less, more))
-    return tuple(pads)
