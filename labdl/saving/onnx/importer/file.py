@@ -44,12 +44,12 @@ class Node:
         return tuple(v for v in self.attributes.values() if isinstance(v, Subgraph))
 
     @property
-    def captured(self) -> set[str]:
+    def outer_names(self) -> set[str]:
         """Names that the subgraphs use, those from outside among them."""
         return {
             name
             for graph in self.subgraphs
-            for names in (graph.outputs, *({*n.inputs, *n.captured} for n in graph.nodes))
+            for names in (graph.outputs, *({*n.inputs, *n.outer_names} for n in graph.nodes))
             for name in names
         }
 
@@ -261,5 +261,5 @@ def _live(nodes: list[Node], outputs: list[str]) -> tuple[Node, ...]:
     for node in reversed(nodes):
         if wanted & {*node.outputs}:
             live.append(node)
-            wanted.update(filter(None, (*node.inputs, *node.captured)))
+            wanted.update(filter(None, (*node.inputs, *node.outer_names)))
     return tuple(reversed(live))

@@ -72,7 +72,7 @@ def expand(node: Node, function, number: int) -> list[Node]:
     names.update({inner: outer for inner, outer in zip(function.output, outputs, strict=False) if outer})
     given = _defaults(onnx, node) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
     versions = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in function.opset_import}
-    return [read_node(onnx, _renamed(onnx, inner, names, prefix, given), versions, _Any()) for inner in function.node]
+    return [read_node(onnx, _rename(onnx, inner, names, prefix, given), versions, _Any()) for inner in function.node]
 
 
 def _defaults(onnx, node: Node) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class _Any:
         return True
 
 
-def _renamed(onnx, inner, names: dict[str, str], prefix: str, given: dict[str, Any]):
+def _rename(onnx, inner, names: dict[str, str], prefix: str, given: dict[str, Any]):
     """A node of a function with the names and attributes of where it is used."""
     made = onnx.NodeProto()
     made.CopyFrom(inner)
@@ -118,7 +118,7 @@ def _with_subgraph(onnx, attribute, names: dict[str, str], prefix: str, given: d
     made = onnx.AttributeProto()
     made.CopyFrom(attribute)
     inside = {**names, **{v.name: v.name for v in (*attribute.g.input, *attribute.g.initializer)}}
-    nodes = [_renamed(onnx, inner, inside, prefix, given) for inner in attribute.g.node]
+    nodes = [_rename(onnx, inner, inside, prefix, given) for inner in attribute.g.node]
     made.g.ClearField("node")
     made.g.node.extend(nodes)
     for output in made.g.output:

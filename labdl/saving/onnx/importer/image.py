@@ -55,7 +55,7 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
             raise r.needs(node, roi, "region")
         edges = roi.array.astype("float64").tolist()
         regions = {axis: (edges[at], edges[at + len(along)]) for at, axis in enumerate(along)}
-    return resize_axes(r, node, x, [Resized(a, x.shape[a], wanted[a], given[a], regions[a]) for a in changed])
+    return resize_axes(r, node, x, [AxisSizes(a, x.shape[a], wanted[a], given[a], regions[a]) for a in changed])
 
 
 def _keep_aspect(r, node, shape, wanted, along, policy: str):
@@ -89,7 +89,7 @@ def _interpolate(r, node, x, wanted, given, changed, mode: str, where: str):
     return r.call("interpolate", x, size=tuple(wanted[2:]), **settings)
 
 
-class Resized(NamedTuple):
+class AxisSizes(NamedTuple):
     """An axis that is resized: sizes before and after, the file's ratio or None, and the region of a crop."""
 
     axis: int
@@ -99,7 +99,7 @@ class Resized(NamedTuple):
     region: tuple[float, float] | None
 
 
-def resize_axes(r, node, x, axes: list[Resized]):
+def resize_axes(r, node, x, axes: list[AxisSizes]):
     """Resize axis by axis: to neighbors by their places, or by a matrix of the weights of all elements."""
     a = node.attributes
     mode, where = a.get("mode", "nearest"), a.get("coordinate_transformation_mode", "half_pixel")
@@ -132,7 +132,7 @@ def resize_axes(r, node, x, axes: list[Resized]):
     return x if x.dtype == dtype else r.call("astype", x, dtype)
 
 
-def positions(v: Resized, where: str) -> np.ndarray:
+def positions(v: AxisSizes, where: str) -> np.ndarray:
     """Where the elements of the result are among those of the input, as the specification of Resize says."""
     i, ratio = np.arange(v.m, dtype="float64"), v.m / v.n if v.ratio is None else float(v.ratio)
     length = v.n * ratio
@@ -155,7 +155,7 @@ def positions(v: Resized, where: str) -> np.ndarray:
     return at
 
 
-def interpolation_matrix(at: np.ndarray, v: Resized, attributes: dict[str, Any]) -> np.ndarray:
+def interpolation_matrix(at: np.ndarray, v: AxisSizes, attributes: dict[str, Any]) -> np.ndarray:
     """The weights of the elements of an axis (columns) in those of its resized axis (rows)."""
     mode, a = attributes.get("mode", "nearest"), float(attributes.get("cubic_coeff_a", -0.75))
     ratio = v.m / v.n if v.ratio is None else float(v.ratio)

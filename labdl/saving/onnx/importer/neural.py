@@ -103,6 +103,16 @@ def gemm(r, node, x, y, z=None):
 # -- convolution
 
 
+def same_pads(sizes, window, stride, dilation, *, lower: bool) -> tuple[tuple[int, int], ...]:
+    """The pads of each axis with which there are as many windows as strides in it."""
+    pads = []
+    for n, k, s, d in zip(sizes, window, stride, dilation, strict=True):
+        total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
+        less, more = total // 2, total - total // 2
+        pads.append((more, less) if lower else (less, more))
+    return tuple(pads)
+
+
 def windows(r, node, rank: int, x, window):
     """Stride, dilation and padding, a pair per axis."""
     a = node.attributes
@@ -112,8 +122,6 @@ def windows(r, node, rank: int, x, window):
     if same == "SAME_UPPER":
         return stride, dilation, "same"
     if same == "SAME_LOWER":
-        from labdl.saving.onnx.importer.pooling import same_pads  # imports this module
-
         if None in x.shape[2:]:
             raise r.refuse(node, "pads axes of unknown size with the odd element at the start (auto_pad SAME_LOWER)")
         return stride, dilation, same_pads(x.shape[2:], window, stride, dilation, lower=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from labdl import nn
 from labdl.saving.onnx.importer.known_values import KnownValue
-from labdl.saving.onnx.importer.neural import windows
+from labdl.saving.onnx.importer.neural import same_pads, windows
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import INTEGERS, Spec
 
@@ -69,13 +69,13 @@ def max_unpool(r, node, x, indices, sizes=None):
         shape = tuple(int(n) for n in sizes.array)
     r.spend(shape)
     if shape[2:] != tuple(own):  # positions are those of the smaller tensor
-        indices = _moved(r, indices, (*x.shape[:2], *own), shape)
+        indices = _move_positions(r, indices, (*x.shape[:2], *own), shape)
     places, flat = r.call("reshape", indices, (-1, 1)), r.call("reshape", x, (-1,))
     whole = r.call("scatter_nd", r.call("astype", places, "int64"), flat, (math.prod(shape),))
     return r.call("reshape", whole, shape)
 
 
-def _moved(r, indices, old: tuple[int, ...], new: tuple[int, ...]):
+def _move_positions(r, indices, old: tuple[int, ...], new: tuple[int, ...]):
     """Positions in a tensor as those in one of other sizes."""
     left, moved = indices, None
     for at in range(len(old)):
@@ -148,13 +148,3 @@ def sum_windows(r, node, x, mean: bool = False):
         x = r.call("matmul", r.call("permute_dims", x, tuple(order)), KnownValue(matrix.T.astype(x.dtype)))
         x = r.call("permute_dims", x, tuple(order.index(i) for i in range(len(order))))
     return x if x.dtype == dtype else r.call("astype", x, dtype)
-
-
-def same_pads(sizes, window, stride, dilation, *, lower: bool) -> tuple[tuple[int, int], ...]:
-    """The pads of each axis with which there are as many windows as strides in it."""
-    pads = []
-    for n, k, s, d in zip(sizes, window, stride, dilation, strict=True):
-        total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
-        less, more = total // 2, total - total // 2
-        pads.append((more, less) if lower else (less, more))
-    return tuple(pads)

@@ -76,11 +76,11 @@ class Run:
     def __init__(self, program: Program, inputs: dict[str, Any]):
         self.program, self.file = program, program.file
         self.found: MutableMapping[str, Any] = dict(inputs)
-        self.found.update({name: self.known(array, name) for name, array in self.file.weights.items()})
+        self.found.update({name: self.initial_value(array, name) for name, array in self.file.weights.items()})
         self.found.update({name: KnownValue(array) for name, array in self.file.constants.items()})
         self.uses = Counter(name for node in self.file.nodes for name in node.inputs if name)
         self.uses += Counter(self.file.outputs)
-        self.uses += Counter(name for node in self.file.nodes for name in node.captured)
+        self.uses += Counter(name for node in self.file.nodes for name in node.outer_names)
         self.readers = {name: node for node in self.file.nodes for name in node.inputs if name}
         self.spent = 0
         self.depth = self.expanded = 0  # functions that are being computed, and that were
@@ -90,7 +90,7 @@ class Run:
     # -- the nodes
 
     @staticmethod
-    def known(array: np.ndarray, name: str) -> KnownValue:
+    def initial_value(array: np.ndarray, name: str) -> KnownValue:
         """The value of an initializer: a weight, if training would change it."""
         learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
         return KnownValue(array, name if learned and array.ndim else "")
@@ -237,7 +237,7 @@ class Run:
         self.count_nodes(len(graph.nodes))
         outside = self.found
         self.found = ChainMap(dict(zip(graph.inputs, inputs, strict=True)), outside)  # type: ignore[arg-type]
-        self.found.update({name: self.known(array, name) for name, array in graph.weights.items()})
+        self.found.update({name: self.initial_value(array, name) for name, array in graph.weights.items()})
         self.depth += 1
         try:
             for inner in graph.nodes:

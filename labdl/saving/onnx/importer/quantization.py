@@ -56,10 +56,10 @@ def dequantize_linear(r, node, x, scale, zero=None):
     if to not in FLOATS or x.dtype not in INTEGERS:
         raise r.refuse(node, f"computes {to} from {x.dtype}, and LabDL floats from integers")
     scale, zero = (along(r, node, v, x) for v in (scale, zero))
-    return r.call("astype", r.call("multiply", shifted(r, x, zero), r.call("astype", scale, "float32")), to)
+    return r.call("astype", r.call("multiply", subtract_zero(r, x, zero), r.call("astype", scale, "float32")), to)
 
 
-def shifted(r, x, zero, to: str = "float32"):
+def subtract_zero(r, x, zero, to: str = "float32"):
     """The differences of quantized numbers to their zero point; products of 8-bit numbers are exact in float32."""
     x = r.call("astype", x, to)
     return x if zero is None else r.call("subtract", x, r.call("astype", zero, to))
@@ -74,13 +74,17 @@ def _rows(r, value, x):
 
 @reads("MatMulInteger")
 def matmul_integer(r, node, x, y, x_zero=None, y_zero=None):
-    product = r.call("matmul", shifted(r, x, _rows(r, x_zero, x), "float64"), shifted(r, y, y_zero, "float64"))
+    product = r.call(
+        "matmul", subtract_zero(r, x, _rows(r, x_zero, x), "float64"), subtract_zero(r, y, y_zero, "float64")
+    )
     return r.call("astype", product, "int32")
 
 
 @reads("QLinearMatMul")
 def qlinear_matmul(r, node, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
-    product = r.call("matmul", shifted(r, x, _rows(r, x_zero, x), "float64"), shifted(r, y, y_zero, "float64"))
+    product = r.call(
+        "matmul", subtract_zero(r, x, _rows(r, x_zero, x), "float64"), subtract_zero(r, y, y_zero, "float64")
+    )
     factors = [r.call("astype", v, "float64") for v in (_rows(r, x_scale, x), y_scale)]
     for factor in factors:
         product = r.call("multiply", product, factor)
@@ -96,15 +100,15 @@ def _filters(r, value, kernel):
 
 @reads("ConvInteger")
 def convolution_integer(r, node, x, kernel, x_zero=None, zero=None):
-    kernel = shifted(r, kernel, _filters(r, zero, kernel), "float64")
-    return r.call("astype", convolution(r, node, shifted(r, x, x_zero, "float64"), kernel), "int32")
+    kernel = subtract_zero(r, kernel, _filters(r, zero, kernel), "float64")
+    return r.call("astype", convolution(r, node, subtract_zero(r, x, x_zero, "float64"), kernel), "int32")
 
 
 @reads("QLinearConv")
 def qlinear_convolution(r, node, x, x_scale, x_zero, kernel, scale, zero, y_scale, y_zero, bias=None):
-    kernel = shifted(r, kernel, _filters(r, zero, kernel), "float64")
+    kernel = subtract_zero(r, kernel, _filters(r, zero, kernel), "float64")
     bias = None if bias is None else r.call("astype", bias, "float64")
-    sums = convolution(r, node, shifted(r, x, x_zero, "float64"), kernel, bias)
+    sums = convolution(r, node, subtract_zero(r, x, x_zero, "float64"), kernel, bias)
     shape = (1, -1, *(1,) * (len(sums.shape) - 2))
     for factor in (x_scale, scale):
         factor = r.call("astype", factor, "float64")

@@ -47,7 +47,7 @@ class Cell:
         return self.r.call("subtract", 1.0, share)
 
     def products(self, x):
-        """What all steps add: (steps, batch, gates * size)."""
+        """Products of the inputs of all steps with the kernel: (steps, batch, gates * size)."""
         return self._sum(self.r.call("matmul", x, self.kernel), self.biases and self.biases[0])
 
     def step(self, given, hidden, cell):

@@ -68,6 +68,6 @@ def unknown_version(domain: str, operator: str, version: int) -> str:
 
 
 def _form(schema):
-    """What makes up the definition of an operator, besides its dtypes."""
+    """Attributes, inputs and outputs of an operator: its definition besides its dtypes."""
     attributes = {k: (v.required, v.type, str(v.default_value)) for k, v in schema.attributes.items()}
     return [attributes, [v.name for v in schema.inputs], [v.name for v in schema.outputs]]
