@@ -272,7 +272,7 @@ def _write_samples(model, one_hot: np.ndarray) -> list[int]:
     "a small GPT: four steps, then tokens one after another, with kept keys and without, against the same weights on NumPy",
     name="generation of texts",
 )
-def texts():
+def continuations():
     model, (x,) = zoo.small_model(gpt.GPT)
     tokens = np.arange(x.shape[1])[None].repeat(len(x), 0) % 5
     _train(model, (tokens, (tokens + 1) % 5))
