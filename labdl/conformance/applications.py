@@ -276,15 +276,17 @@ def continuations():
     model, (x,) = zoo.small_model(gpt.GPT)
     tokens = np.arange(x.shape[1])[None].repeat(len(x), 0) % 5
     _train(model, (tokens, (tokens + 1) % 5))
-    prompt = [0, 1, 2]
-    written = [
-        labdl.generate(model.eval(), prompt, max_new_tokens=3, use_cache=cached).tokens.tolist()
-        for cached in (True, False)
-    ]
-    reference = labdl.generate(model.to("numpy").eval(), prompt, max_new_tokens=3).tokens.tolist()
+    written = [_continue(model.eval(), cached) for cached in (True, False)]
+    reference = _continue(model.to("numpy").eval(), False)
     holds(
         written == [reference, reference], f"the tokens are {written}, those of the same weights on NumPy {reference}"
     )
+
+
+def _continue(model, cached: bool) -> list[int]:
+    """Three tokens after a prompt."""
+    (result,) = labdl.generate(model, [[0, 1, 2]], max_new_tokens=3, use_cache=cached)  # type: ignore[misc]
+    return result.tokens.tolist()
 
 
 @row(
