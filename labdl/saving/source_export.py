@@ -58,7 +58,11 @@ def to_source(
         raise ModelError(f'there is no source code for {backend.name}: choose a framework, target="torch" for instance')
     graph = as_graph(model)
     twin = graph.to_module().build(backend=backend.name)
-    values = {parameter_prefix(model, graph) + name: value for name, value in model.state_dict().items()}
+    prefix = parameter_prefix(model, graph)
+    for name, parameter in model.named_parameters():
+        if parameter.learnable and not parameter.trainable and prefix + name in twin.state_dict():
+            twin.get_parameter(prefix + name).trainable = False  # frozen normalizations keep their statistics in training
+    values = {prefix + name: value for name, value in model.state_dict().items()}
     values = {name: values[name] for name in twin.state_dict()}
     programs = record_programs(twin)
     layers: dict[str, LayerSource] = {}

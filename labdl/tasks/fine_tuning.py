@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from labdl.data.dataset import Dataset
 from labdl.data.pipeline import Pipeline, Split
 from labdl.data.splits import open_data
+from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
 from labdl.models import zoo
 from labdl.nn.module import Module
@@ -46,7 +47,8 @@ def create_trainer(
     ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
-    default the usual one of the model. The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
+    default the usual one of the model. Colors are normalized as the ``preprocessing`` of the model or of its weights says, if
+    it has one. The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
     the ``preprocessing`` of the model, which `labdl.save` keeps for `labdl.infer.Inference`.
 
     Example: ``labdl.tasks.create_trainer("resnet18", labdl.data.ImageFolder("flowers"), size=64, epochs=5).start()``.
@@ -64,7 +66,7 @@ def create_trainer(
         count = chosen.count_classes(first) if classes is None else classes
         model = zoo.create(model, classes=count, weights=weights, backend=backend)
     chosen.check(model, first)
-    pipeline = chosen.pipeline(_size_of(model, size))
+    pipeline = _with_normalization_of(model, chosen.pipeline(_size_of(model, size)))
     pipeline = Pipeline(pipeline, split=Split(1 - validation, seed))
     train, val = pipeline.split_dataset(opened)
     model.preprocessing = pipeline.evaluation()
@@ -120,6 +122,15 @@ def _training_part(opened: Dataset | Mapping[str, Dataset]) -> Dataset:
             f"dataset wants a labdl.data.Dataset, such as ImageFolder, or a folder, received {type(opened).__name__}"
         )
     return opened
+
+
+def _with_normalization_of(model: Module, pipeline: Pipeline) -> Pipeline:
+    """The pipeline, with the normalization of colors that the model or its weights were trained with."""
+    known = [one for one in getattr(model.preprocessing, "transforms", ()) if isinstance(one, Normalize)]
+    if not known:
+        return pipeline
+    transforms = [known[-1] if isinstance(one, Normalize) else one for one in pipeline.transforms]
+    return Pipeline(transforms, phases=pipeline.phases)
 
 
 def _size_of(model: Module, size: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""PretrainedFolder models of the Hugging Face Hub, or of folders in its form, on any backend."""
+"""Pretrained models of the Hugging Face Hub, or of folders in its form, on any backend."""
 
 from labdl.models.pretrained.loading import PretrainedFolder, from_pretrained
 from labdl.models.pretrained.saving import save_pretrained

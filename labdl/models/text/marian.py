@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Marian(nn.Module):
     up to ``positions`` steps. Both embeddings and the output matrix are one table; ``output_bias`` is kept, not trained. Masks
     (N, keys) and (N, steps) are 1, or true, for tokens and 0 for padding. A target begins with the token of padding, the last.
     """
+
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from labdl import nn, ops
 from labdl.interop import public_weights
@@ -72,6 +72,8 @@ class T5(nn.Module):
     divided by the root of ``features`` unless ``scale_output`` is false. Masks (N, keys) and (N, steps) are 1, or true, for
     tokens and 0 for padding. A target begins with the token of padding, 0.
     """
+
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,

@@ -110,3 +110,20 @@ def test_flat_style(backend, tmp_path):
     command = ["export", str(tmp_path / "saved.labdl"), "--to", backend.name, "-o", str(tmp_path / "net.py")]
     assert main([*command, "--style", "flat"]) == 0
     assert ".nn.Linear" not in (tmp_path / "net.py").read_text()
+
+
+@pytest.mark.sample(backends=1)
+@pytest.mark.parametrize("style", ["modules", "flat"])
+def test_a_frozen_normalization_keeps_its_statistics_in_training(style, backend, tmp_path):
+    model = nn.Sequential(nn.BatchNorm(), nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
+    statistics = {"0/moving_mean:0": [1.0, 2.0, 3.0], "0/moving_variance:0": [4.0, 1.0, 0.5]}
+    values = {name: np.asarray(value, "float32") for name, value in statistics.items()}
+    model.load_state_dict({**model.state_dict(), **values})
+    model[0].freeze()
+    text, arrays = to_source(model, style=style)
+    native = execute(re.sub(r"class \w+\(", "class Net(", text), arrays, tmp_path)
+    x = np.random.default_rng(0).normal(size=(5, 3)).astype("float32")
+    expected = labdl.to_numpy(model.eval()(backend.tensor(x)))
+    for mode in (native.eval, native.train, native.eval):
+        mode()
+        np.testing.assert_allclose(labdl.to_numpy(native(backend.tensor(x))), expected, rtol=1e-5, atol=1e-6)

@@ -67,13 +67,13 @@ def test_tokens_and_scores_are_those_of_the_public_library(folder, case, backend
 
 
 @pytest.mark.sample(every=5, backends=1)
-@pytest.mark.parametrize("folder", ["gpt_neo", "llama", "bart_sharded", "gptj", "openai_gpt"])
+@pytest.mark.parametrize("folder", ["gpt_neo", "llama", "bart_sharded", "gptj", "openai_gpt", "t5", "marian"])
 def test_a_step_with_a_cache_equals_the_whole_pass(folder, backend):
     """Logits of every step, for prompts of several lengths whose rows change places."""
     model = models.from_pretrained(HUB / folder, backend=backend.name)
     prompts = [np.array([5, 7, 9]), np.array([11]), np.array([13, 15])]
     source = None
-    if folder == "bart_sharded":
+    if model.pretrained.config.get("is_encoder_decoder"):
         source = np.array([[5, 6, 7], [8, 9, 1], [4, 1, 1]]), np.array([[1, 1, 1], [1, 1, 0], [1, 0, 0]])
     pair = [Decoder(model, 20, cached=cached) for cached in (True, False)]
     logits = [each.start(prompts, source) for each in pair]

@@ -6,6 +6,7 @@ from sklearn.datasets import load_sample_images
 
 import labdl
 from labdl import data, nn, ops, tasks
+from labdl.data import transforms as T
 from labdl.data.codecs.image import encode_image
 from labdl.errors import ConfigError
 
@@ -119,6 +120,17 @@ def test_a_zoo_model_gets_the_classes_of_the_folder(pictures, backend):
     sample = trainer.settings.train_dataset[0]
     assert sample[0].shape == (32, 32, 3)
     assert sample[0].dtype == "float32"
+
+
+@pytest.mark.sample(backends=["torch"])
+def test_colors_are_normalized_as_the_model_says(pictures, backend):
+    model = classifier()
+    model.preprocessing = data.Pipeline([T.Resize(40), T.Normalize((0.5,), (0.5,))])
+    settings = {"task": "image classification", "size": 32, "backend": backend.name}
+    own, usual = (tasks.create_trainer(each, str(pictures), **settings) for each in (model, classifier()))
+    first, second = (trainer.settings.val_dataset[0][0] for trainer in (own, usual))
+    colors = second * np.array([0.229, 0.224, 0.225]) + np.array([0.485, 0.456, 0.406])
+    np.testing.assert_allclose(first, (colors - 0.5) / 0.5, atol=1e-5)
 
 
 @pytest.mark.sample(backends=["torch"])
