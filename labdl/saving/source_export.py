@@ -61,7 +61,9 @@ def to_source(
     prefix = parameter_prefix(model, graph)
     for name, parameter in model.named_parameters():
         if parameter.learnable and not parameter.trainable and prefix + name in twin.state_dict():
-            twin.get_parameter(prefix + name).trainable = False  # frozen normalizations keep their statistics in training
+            twin.get_parameter(
+                prefix + name
+            ).trainable = False  # frozen normalizations keep their statistics in training
     values = {prefix + name: value for name, value in model.state_dict().items()}
     values = {name: values[name] for name in twin.state_dict()}
     programs = record_programs(twin)

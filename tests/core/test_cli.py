@@ -136,9 +136,9 @@ def test_a_graph_with_problems(tmp_path, capsys):
     assert status == 1
     assert "whole" in out
     assert err.splitlines() == [
-        "labdl: net.labdl: sum: not connected: draw a line to its input xs",
         "labdl: net.labdl: scale: layer type 'acme.Scale' is unknown: import the module of acme that defines the class "
         "Scale first",
+        "labdl: net.labdl: sum: not connected: draw a line to its input xs",
     ]
 
 
@@ -282,7 +282,9 @@ def test_the_models_of_the_zoo(capsys):
     status, out, err = run(capsys, "models", "--task", "translation")
     assert (status, err) == (0, "")
     assert [line.split()[:2] for line in out.splitlines()] == [
+        ["bytenet", "278,523,496"],
         ["mbart_large", "610,851,840"],
+        ["opus_mt_en_de", "73,886,208"],
         ["transformer_base", "63,084,544"],
         ["transformer_big", "214,249,472"],
     ]

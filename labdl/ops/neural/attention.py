@@ -16,7 +16,7 @@ from labdl.ops.neural.activation import softmax
 from labdl.ops.neural.linear import dropout, tensor_like
 from labdl.ops.neural.positions import step_positions
 from labdl.ops.neural.windows import sizes_of
-from labdl.ops.operator import Number, bools, case, floats, ints, operator
+from labdl.ops.operator import Number, Numbers, bools, case, floats, ints, operator
 
 
 @operator(rules.causal_mask, case(floats(2, 3, 4)), differentiable=False)
@@ -74,6 +74,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     case(floats(2, 3, 6), ints(2, 3), size=4, interleaved=True),
     case(floats(2, 3, 8), base=100.0, scaling=(4.0, 1.0, 4.0, 16.0)),
     composite=True,
+    options={"scaling": Numbers(Number(0, above=True), 4)},
 )
 def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size=None, scaling=None):
     """Features of x (..., steps, d) rotated in pairs by angles proportional to the position (Su et al., 2021).

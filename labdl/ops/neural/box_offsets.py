@@ -15,7 +15,7 @@ from labdl.ops.math.reduction import any as some
 from labdl.ops.math.reduction import cumulative_sum
 from labdl.ops.neural.boxes import _boxes, _iou, _of_pairs
 from labdl.ops.neural.linear import tensor_like
-from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator import Number, Numbers, case, floats, ints, operator
 from labdl.ops.precision.float32 import _narrow, _wide
 
 _LIMIT = math.log(1000 / 16)  # of the logarithm of a change of size
@@ -38,6 +38,7 @@ def _pairs(weights, like):
     case(floats(2, 3, 4), _boxes(1, 3, 4), (10.0, 10.0, 5.0, 5.0)),
     composite=True,
     precision="float32",
+    options={"weights": Numbers(Number(0, above=True), 4)},
 )
 def box_decode(offsets, anchors, weights=(1.0, 1.0, 1.0, 1.0)):
     """Boxes (..., 4) as corners from their offsets to anchors (..., 4), which are corners too.
@@ -64,6 +65,7 @@ def _halves(offsets):
     case(_boxes(2, 3, 4), _boxes(1, 3, 4), (10.0, 10.0, 5.0, 5.0)),
     composite=True,
     precision="float32",
+    options={"weights": Numbers(Number(0, above=True), 4)},
 )
 def box_encode(boxes, anchors, weights=(1.0, 1.0, 1.0, 1.0)):
     """The offsets (..., 4) from which `box_decode` finds the boxes (..., 4) again, which have an area.

@@ -13,7 +13,7 @@ from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.boxes import _boxes, _count, box_area
 from labdl.ops.neural.gradient import stop_gradient
 from labdl.ops.neural.linear import tensor_like
-from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator import Number, Numbers, case, floats, ints, operator
 from labdl.ops.operator.checks import refuse_beyond_memory
 from labdl.ops.precision.float32 import _narrow, _wide
 from labdl.spec import Spec, per_axis
@@ -53,6 +53,7 @@ def _levels(boxes, count, canonical):
     composite=True,
     precision="float32",
     without_onnx="each box reads another map",
+    options={"canonical": Numbers(Number(0), 3)},
 )
 def pyramid_roi_align(
     maps, boxes, batch_indices, output_size, spatial_scales, *, sampling_ratio=2, canonical=(4, 224, 2)

@@ -12,7 +12,7 @@ from labdl.ops.operator.definition import (
     Operator,
 )
 from labdl.ops.operator.kernels import override_kernels, resolve_all
-from labdl.ops.operator.options import Axis, Choice, Number, Sizes
+from labdl.ops.operator.options import Axis, Choice, Number, Numbers, Sizes
 from labdl.ops.operator.samples import Sample, bools, case, floats, ints, values
 from labdl.spec import FLOATS, INTEGERS, NUMBERS, REALS
 
@@ -30,6 +30,7 @@ __all__ = [
     "Axis",
     "Choice",
     "Number",
+    "Numbers",
     "Operator",
     "Sample",
     "Sizes",

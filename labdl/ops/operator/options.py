@@ -72,6 +72,26 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A list or tuple of ``count`` numbers, of any length if it is None, each as ``each`` says."""
+
+    each: Number
+    count: int | None = None
+
+    def accepts(self, value) -> bool:
+        if not isinstance(value, list | tuple):
+            return False
+        return self.count in (None, len(value)) and all(map(self.each.accepts, value))
+
+    def wrong_values(self) -> Iterable[Any]:
+        yield from ("x", 1.5)
+        yield from ((wrong,) * (self.count or 1) for wrong in self.each.wrong_values())
+
+    def __str__(self) -> str:
+        return f"{'' if self.count is None else self.count} numbers, each {self.each}".strip()
+
+
+@dataclass(frozen=True)
 class Sizes:
     """An integer, or one for each axis; with ``pairs`` also two for each; ``low`` is the least, ``words`` replace them."""
 
@@ -148,7 +168,7 @@ class Flag(Dependent):
     """True or False, or anything with a truth value."""
 
 
-Domain = Choice | Number | Sizes | Dependent
+Domain = Choice | Number | Numbers | Sizes | Dependent
 
 _AXIS, _RATE, _POSITIVE = Axis((99,)), Number(0, 1), Number(0, above=True)
 _INTEGER, _COUNT, _SIZE = Number(integer=True), Number(0, integer=True), Number(1, integer=True)
@@ -228,6 +248,7 @@ OPTIONS: dict[str, Domain] = {
     "sizes": Dependent(("x",)),
     "source": Dependent((99,)),
     "spatial_scale": _POSITIVE,
+    "spatial_scales": Numbers(_POSITIVE),
     "start": _INTEGER,
     "start_axis": _AXIS,
     "std": Number(0),
@@ -270,6 +291,7 @@ __all__ = [
     "Domain",
     "Flag",
     "Number",
+    "Numbers",
     "Sizes",
     "check_option",
     "declared_options",

@@ -112,7 +112,7 @@ class Run:
             raise FileFormatError(f"{self.file.name} has an output that does not depend on its inputs")
         kind = Parameter if value.weight else Buffer
         path = self._parameter(value, kind)
-        return getattr(ops, "logical_and" if value.dtype == "bool" else "positive")(path)
+        return ops.logical_and(path, path) if value.dtype == "bool" else ops.positive(path)
 
     def compute(self, node: Node) -> None:
         fault = unknown_version(*node.operator, node.opset)
