@@ -27,7 +27,6 @@ from test_onnx import DRAWN, LAYER_CASES, MODELS, Numpy, assert_same, batch_for,
 
 from labdl.ops.operator import OPERATORS  # noqa: E402
 
-
 # -- there and back
 
 
