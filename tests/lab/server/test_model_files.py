@@ -84,7 +84,7 @@ async def test_other_files_are_as_before(contents, model):
 async def test_a_running_training_follows_every_renaming(contents, model, monkeypatch):
     sent = []
     monkeypatch.setattr(control, "append", lambda folder, *command: sent.append((folder.name, *command)))
-    monkeypatch.setattr("labdl.runs.folder.is_process_alive", lambda start: True)
+    monkeypatch.setattr("labdl.runs.folder.is_process_alive", lambda start, folder: True)
     for name, written in (("one", "../../net.npz"), ("two", "../../elsewhere.npz"), ("old", None)):
         folder = model / "runs" / name
         folder.mkdir(parents=True)

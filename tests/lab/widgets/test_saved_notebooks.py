@@ -247,10 +247,10 @@ class TestStateOfLiveWidgets:
 
     def test_it_has_the_picture_of_the_graph(self):
         editor = lab.Editor(graph())
-        assert editor.get_state()["_snapshot"] == {"picture": graph().to_svg()}
+        assert editor.get_state()["_snapshot"] == {"picture": graph().to_svg(theme="auto")}
         editor.graph = graph(2)
-        assert editor._repr_mimebundle_()[0]["image/svg+xml"] == graph(2).to_svg()
-        assert editor.get_state()["_snapshot"] == {"picture": graph(2).to_svg()}
+        assert editor._repr_mimebundle_()[0]["image/svg+xml"] == graph(2).to_svg(theme="auto")
+        assert editor.get_state()["_snapshot"] == {"picture": graph(2).to_svg(theme="auto")}
         assert VIEW in editor._repr_mimebundle_()[0]
 
     def test_a_graph_that_is_too_large_is_a_line_of_text(self):
