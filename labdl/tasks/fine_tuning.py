@@ -85,7 +85,7 @@ def create_trainer(
 
 
 def fine_tune(model: str | Module, dataset: Data, **settings: Any) -> Trainer:
-    """Train a model on a data set in one line; returns the trainer, whose ``model`` is trained.
+    """Train a model on a data set in one line; returns the trainer, with the ``model`` and its ``progress.history``.
 
     The settings are those of `labdl.tasks.create_trainer`, which creates a trainer without starting it, and of
     `labdl.Trainer`::

@@ -204,11 +204,6 @@ class Trainer:
     def seed(self) -> int | None:
         return self.context.seed
 
-    @property
-    def history(self) -> dict[str, list[float]]:
-        """For each value of the current or last training a list with one entry per epoch, as `fit` returns; empty before."""
-        return {} if self.loop is None else self.loop.history
-
     # -- methods that a subclass may override
 
     def preprocess(self, batch: Any) -> tuple[Any, Any]:

@@ -61,7 +61,7 @@ def test_pictures_from_a_folder_to_a_saved_model(pictures, backend, tmp_path):
         compiled=False,
         backend=backend.name,
     )
-    assert len(trainer.history["loss"]) == len(trainer.history["val_accuracy"]) == 2
+    assert len(trainer.progress.history["loss"]) == len(trainer.progress.history["val_accuracy"]) == 2
     assert trainer.model.class_names == ("flower", "temple")
     assert (len(trainer.settings.train_dataset), len(trainer.settings.val_dataset)) == (12, 4)
     labdl.save(trainer.model, tmp_path / "kinds")
@@ -98,18 +98,18 @@ def test_the_border_of_masks_does_not_count(masks, backend):
     counted = targets != 255
     right = np.take_along_axis(logs, np.where(counted, targets, 0)[:, None].astype(int), 1)[:, 0]
     assert 0 < counted.sum() < targets.size
-    assert trainer.history["val_loss"][0] == pytest.approx(-right[counted].mean(), rel=1e-4)
+    assert trainer.progress.history["val_loss"][0] == pytest.approx(-right[counted].mean(), rel=1e-4)
     chosen = logits.argmax(1)
     overlaps = [
         ((chosen == kind) & (targets == kind)).sum() / (((chosen == kind) & counted) | (targets == kind)).sum()
         for kind in (0, 1)
     ]
-    assert trainer.history["val_mean_iou"][0] == pytest.approx(np.mean(overlaps), rel=1e-4)
+    assert trainer.progress.history["val_mean_iou"][0] == pytest.approx(np.mean(overlaps), rel=1e-4)
 
 
 @pytest.mark.sample(False)
 def test_squares_are_found(masks, backend):
-    assert segment(masks, backend, 40).history["val_mean_iou"][-1] > 0.8
+    assert segment(masks, backend, 40).progress.history["val_mean_iou"][-1] > 0.8
 
 
 @pytest.mark.sample(backends=["torch"])
@@ -147,7 +147,7 @@ def test_clips(tmp_path, backend):
     trainer = labdl.fine_tune(
         model, clips, task="video classification", size=16, epochs=1, validation=0.34, backend=backend.name
     )
-    assert trainer.history["val_accuracy"][0] in (0.0, 0.5, 1.0)
+    assert trainer.progress.history["val_accuracy"][0] in (0.0, 0.5, 1.0)
 
 
 @pytest.mark.sample(backends=["torch"])
