@@ -16,7 +16,7 @@ Read = Callable[[Outputs], tuple[np.ndarray, ...]]
 
 @dataclass(frozen=True)
 class DetectorForm:
-    """What goes before and after a detector, with the settings of its published implementation.
+    """Steps before and after a detector, with the settings of its published implementation.
 
     Pictures have values from 0 to 1; ``mean`` is taken away and the rest divided by ``deviation``. ``resize`` says what
     ``size`` means: "stretch" to this height and width, "letterbox" into them with gray margins, or "shorter": the shorter
@@ -84,7 +84,7 @@ def on_pyramid(read: Read, *, takes_sizes: bool, postprocess: str = "detection",
     return DetectorForm("shorter", (800, 1333), read, *_IMAGENET, takes_sizes, settings, postprocess)
 
 
-def letterboxed(read: Read, size: int = 640, **settings) -> DetectorForm:
+def letterbox(read: Read, size: int = 640, **settings) -> DetectorForm:
     """The form of YOLO from version 5 on: letterboxes, values from 0 to 1, boxes as center and size, one class each."""
     return DetectorForm(
         "letterbox", (size, size), read, settings={"box_format": "cxcywh", "best_class_only": True, **settings}

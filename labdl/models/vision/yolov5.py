@@ -14,7 +14,7 @@ from labdl.models import zoo
 from labdl.models.vision.anchor_head import ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.compound_scaling import scale_channels, scale_depth
 from labdl.models.vision.csp import C3, c3_names, convolution, convolution_names
-from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterboxed, rows_with_objectness
+from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterbox, rows_with_objectness
 from labdl.models.vision.distance_head import DistanceHead, distance_head_names
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.spatial_pyramid import SPPF, sppf_names
@@ -99,7 +99,7 @@ class YOLOv5(nn.Module):
     def detector_form(self) -> DetectorForm:
         """The steps before and after the model."""
         read = rows_with_objectness if isinstance(self.head, AnchorHead) else columns_as_rows
-        return letterboxed(read, threshold=0.25, iou_threshold=0.45, max_detections=1000, candidates=30_000)
+        return letterbox(read, threshold=0.25, iou_threshold=0.45, max_detections=1000, candidates=30_000)
 
     @property
     def public_names(self) -> public_weights.PublicNames:

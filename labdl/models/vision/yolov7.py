@@ -13,7 +13,7 @@ from labdl.models import zoo
 from labdl.models.vision.anchor_head import ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.conv_norm import conv_norm_names
 from labdl.models.vision.csp import convolution, convolution_names
-from labdl.models.vision.detector_form import DetectorForm, letterboxed, rows_with_objectness
+from labdl.models.vision.detector_form import DetectorForm, letterbox, rows_with_objectness
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.rep_vgg import RepVGGBlock
 from labdl.spec import Spec
@@ -157,7 +157,7 @@ class YOLOv7(nn.Module):
     ValueError for images of other sizes.
     """
 
-    detector_form: ClassVar[DetectorForm] = letterboxed(
+    detector_form: ClassVar[DetectorForm] = letterbox(
         rows_with_objectness, threshold=0.25, iou_threshold=0.45, max_detections=300, candidates=30_000
     )
 
