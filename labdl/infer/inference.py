@@ -100,7 +100,7 @@ class Inference:
 
         Raises what `labdl.models.create` raises, and ConfigError where the pre-processing or the task is not known.
         """
-        from labdl.infer.tasks import plan_inference
+        from labdl.infer.zoo_inference import plan_inference
 
         plan = plan_inference(
             model, weights, preprocess, size=size, backend=backend, progress=progress, settings=settings

@@ -61,7 +61,7 @@ def show(picture: Any, result: Any) -> ResultView:
     where picture and result differ in size.
     """
     from labdl.data.vision.pixels import shares_to_integers
-    from labdl.infer.tasks.pictures import read_picture
+    from labdl.tasks.samples import read_picture
 
     draw = DRAWINGS.get(type(result))
     if draw is None:

@@ -1,10 +1,10 @@
-"""Training in one line: a task joins a kind of model with transforms, a loss and metrics."""
+"""Tasks of the zoo: how their samples are read, what models are trained with and what their outputs become."""
 
 from labdl.tasks import image_classification, image_segmentation, video_classification
 from labdl.tasks.fine_tuning import create_trainer, fine_tune
-from labdl.tasks.task import Task, find, list_tasks, task
+from labdl.tasks.task import TASKS, Task, find, list_tasks, task
 
-__all__ = ["Task", "create_trainer", "find", "fine_tune", "list_tasks", "task"]
+__all__ = ["TASKS", "Task", "create_trainer", "find", "fine_tune", "list_tasks", "task"]
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from labdl.data import transforms as T
 from labdl.data.pipeline import Pipeline
-from labdl.tasks.statistics import IMAGENET
+from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
 from labdl.tasks.task import Task, join_phases, task
 
 _MARGIN = 8 / 7  # the picture is resized to 256 where the model sees the central 224
@@ -27,5 +27,5 @@ class ImageClassification(Task):
         return join_phases(
             training=[T.RandomResizedCrop(tuple(size)), T.HorizontalFlip()],
             evaluation=[T.ResizeShortestSize(round(max(size) * _MARGIN)), T.CenterCrop(tuple(size))],
-            always=[T.Normalize(**IMAGENET)],
+            always=[T.Normalize(IMAGENET_MEAN, IMAGENET_STD)],
         )

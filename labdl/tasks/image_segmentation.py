@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from labdl import nn
 from labdl.data import transforms as T
 from labdl.data.pipeline import Pipeline
-from labdl.tasks.statistics import IMAGENET
+from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
 from labdl.tasks.task import Task, join_phases, task
 from labdl.train.metrics import MeanIoU, PixelAccuracy
 
@@ -26,9 +27,12 @@ class ImageSegmentation(Task):
     loss = nn.CrossEntropyLoss(axis=1, ignore_index=_BORDER)
     metrics = (MeanIoU(axis=1, ignore_index=_BORDER), PixelAccuracy(axis=1, ignore_index=_BORDER))
 
+    postprocess: ClassVar = {"name": "segmentation"}
+    keeps_size, batch_size = True, 1
+
     def pipeline(self, size: Sequence[int]) -> Pipeline:
         return join_phases(
             training=[T.RandomResizedCrop(tuple(size), scale=(0.25, 1.0)), T.HorizontalFlip()],
             evaluation=[T.Resize(tuple(size))],
-            always=[T.Normalize(**IMAGENET)],
+            always=[T.Normalize(IMAGENET_MEAN, IMAGENET_STD)],
         )

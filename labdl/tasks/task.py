@@ -1,23 +1,24 @@
-"""Task: base class of what models of one kind are trained with, and the registry of tasks."""
+"""Task: base class of what models of one kind are trained and used with, and the registry of tasks."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from labdl.data.dataset import Dataset
 from labdl.data.pipeline import Phase, Pipeline
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
+from labdl.tasks.samples import read_picture
 
 TASKS: dict[str, Task] = {}
 
 
 class Task:
-    """Transforms, loss and metrics of the models of one kind, such as "image classification".
+    """Transforms, loss, metrics and results of the models of one kind, such as "image classification".
 
-    A subclass with the decorator `task` is found under its ``name``, by `labdl.fine_tune` too::
+    A subclass with the decorator `task` is found under its ``name`` by `labdl.fine_tune` and `labdl.infer.Inference.of`::
 
         @labdl.tasks.task
         class Colorization(labdl.tasks.Task):
@@ -31,6 +32,16 @@ class Task:
     inputs: ClassVar[tuple[str, ...]] = ("image",)  # entries of a sample that the model receives
     loss: ClassVar[Any] = "cross_entropy"
     metrics: ClassVar[Sequence[Any]] = ()
+    postprocess: ClassVar[Mapping[str, Any]] = {
+        "name": "classification",
+        "top_k": 5,
+    }  # of labdl.infer, with its settings
+    keeps_size: ClassVar[bool] = False  # whether a result has the size of its picture
+    batch_size: ClassVar[int] = 32  # at inference; 1 where samples may differ in size
+
+    def read(self, sample: Any, model: Module) -> Any:
+        """A sample as users have it, by default a picture (see `read_picture`), as the part that transforms take."""
+        return read_picture(sample)
 
     def pipeline(self, size: Sequence[int]) -> Pipeline:
         """Transforms of samples to the size (height, width) of the model's input, with those of the training alone."""
@@ -81,7 +92,7 @@ def find(name: str) -> Task:
     if name not in TASKS:
         near = difflib.get_close_matches(str(name)[:80].lower().replace("_", " "), TASKS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(list_tasks())}"
-        raise ConfigError(f"no task {name!r:.80} can be trained in one line: {hint}; labdl.Trainer trains any model")
+        raise ConfigError(f"labdl.tasks has no task {name!r:.80}: {hint}; labdl.Trainer trains any model")
     return TASKS[name]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-_IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
 
 Outputs = Sequence[np.ndarray]
 Read = Callable[[Outputs], tuple[np.ndarray, ...]]
@@ -81,7 +81,7 @@ def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float
 
 def on_pyramid(read: Read, *, takes_sizes: bool, postprocess: str = "detection", **settings) -> DetectorForm:
     """The form of detectors on a feature pyramid, as torchvision has it."""
-    return DetectorForm("shorter", (800, 1333), read, *_IMAGENET, takes_sizes, settings, postprocess)
+    return DetectorForm("shorter", (800, 1333), read, IMAGENET_MEAN, IMAGENET_STD, takes_sizes, settings, postprocess)
 
 
 def letterbox(read: Read, size: int = 640, **settings) -> DetectorForm:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD, KINETICS_MEAN, KINETICS_STD
+
 if TYPE_CHECKING:
     from labdl.data.pipeline import Pipeline
     from labdl.data.transforms.transform import Transform
@@ -13,11 +15,6 @@ if TYPE_CHECKING:
 Color = tuple[float, float, float]
 Interpolation = Literal["bilinear", "bicubic"]
 ColorOrder = Literal["RGB", "BGR"]
-
-IMAGENET_MEAN: Color = (0.485, 0.456, 0.406)
-IMAGENET_STD: Color = (0.229, 0.224, 0.225)
-KINETICS_MEAN: Color = (0.43216, 0.394666, 0.37645)
-KINETICS_STD: Color = (0.22803, 0.22145, 0.216989)
 
 
 class Preprocessing(Protocol):

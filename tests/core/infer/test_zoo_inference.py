@@ -10,13 +10,13 @@ from labdl.data import Video
 from labdl.data.codecs.video import encode_video
 from labdl.errors import ConfigError, DataError, MissingFileError, ModelError
 from labdl.infer import Classes, Detections, Inference, Points
-from labdl.infer.tasks import TASKS, Task, register_task
 from labdl.lab import show
 from labdl.models import weights, zoo
 from labdl.models.video.video_resnet import VideoResNet
 from labdl.models.vision.deeplabv3 import DeepLabV3
 from labdl.models.vision.resnet import BasicBlock, ResNet
 from labdl.models.weights import ClipPreprocessing, PicturePreprocessing, WeightSet
+from labdl.tasks.task import TASKS, Task, task
 
 PICTURE = np.random.default_rng(0).integers(0, 256, (24, 37, 3), dtype=np.uint8)
 PATH = "weights.npz"
@@ -159,8 +159,8 @@ def test_a_task_without_steps_says_so():
         ConfigError, match=r"bert_base is a model for text encoding, for which Inference\.of has no steps"
     ):
         Inference.of("bert_base")
-    with pytest.raises(ConfigError, match="registered already"):
-        register_task("image classification", Task(lambda steps, model: steps, lambda model, settings: None))
+    with pytest.raises(ConfigError, match="there is a task 'image classification' already"):
+        task(type("Other", (Task,), {"name": "image classification"}))
     assert {"image classification", "image segmentation", "video classification"} <= set(TASKS)
 
 

@@ -11,13 +11,14 @@ import numpy as np
 
 from labdl.data.row_memory import empty_or_row
 from labdl.data.transforms.transform import Parameters, Transform, transform
+from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
 from labdl.data.vision.pixels import brightest, rows
 from labdl.errors import ConfigError, DataError
 from labdl.settings import INNER
 
 Numbers = tuple[float, ...]
 _FLOAT32 = np.dtype("float32")
-_IMAGENET: dict[str, Any] = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+_IMAGENET: dict[str, Any] = {"mean": IMAGENET_MEAN, "std": IMAGENET_STD}
 
 
 def _check(owner: Any) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from labdl.infer.tasks.task import Step
 from labdl.nn.module import Module
 
 
@@ -14,7 +14,7 @@ class InferencePlan:
     """The arguments of an `Inference` with a model of the zoo."""
 
     model: Module
-    preprocess: list[Step]
+    preprocess: list[Callable[[Any], Any]]
     postprocess: Any
     batch_size: int
     compiled: bool | None = None

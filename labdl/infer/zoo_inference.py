@@ -1,30 +1,25 @@
-"""Inference by task: how the models of a task of the zoo read samples and what their outputs become; one entry a task.
-
-A new task is a file here that calls `register_task` with the name that its models have in the zoo.
-"""
+"""The steps before and after a model of the zoo, by its weights and its task."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from labdl import tasks
 from labdl.data.pipeline import Pipeline
 from labdl.errors import ConfigError, ModelError
-from labdl.infer.tasks.detectors import TASKS_OF_DETECTORS, plan_detector
-from labdl.infer.tasks.plan import InferencePlan
-from labdl.infer.tasks.task import TASKS, Step, Task, register_task
+from labdl.infer.detectors import TASKS_OF_DETECTORS, plan_detector
+from labdl.infer.inference_plan import InferencePlan
+from labdl.infer.postprocess.base import get_postprocessor
+from labdl.infer.prepared_sample import PreparedSample
 from labdl.models import zoo
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
 from labdl.nn.module import Module
+from labdl.tasks import Task
 
-for _file in pkgutil.iter_modules(__path__, f"{__name__}."):  # each registers its tasks
-    importlib.import_module(_file.name)
-
-__all__ = ["TASKS", "InferencePlan", "Task", "plan_inference", "register_task"]
+Step = Callable[[Any], Any]
 
 
 def plan_inference(
@@ -41,41 +36,60 @@ def plan_inference(
     if isinstance(model, Module):
         return plan_detector(model, weights, size=size, backend=backend, settings=settings)
     entry, name = zoo.find(model), model
-    task = TASKS.get(entry.task)
+    task = tasks.TASKS.get(entry.task)
     if task is None and entry.task not in TASKS_OF_DETECTORS:
         raise ConfigError(
             f"{name} is a model for {entry.task}, for which Inference.of has no steps: create the model and write "
             "Inference(model, preprocess=…, postprocess=…). It has steps for "
-            f"{', '.join(sorted((*TASKS, *TASKS_OF_DETECTORS)))}"
+            f"{', '.join(sorted((*tasks.TASKS, *TASKS_OF_DETECTORS)))}"
         )
     if weights is None:
         if not list_weights(name):
             raise ConfigError(f"{name} has no public weights by name: give weights= a file, or write Inference(model)")
         weights = "DEFAULT"
-    given = None if preprocess is None else _steps(name, preprocess)  # before a download
+    steps = None if preprocess is None else _steps_before(name, preprocess)  # before a download
     own = {*entry.schema()["properties"], "num_classes"}
     of_model = {key: value for key, value in settings.items() if key in own}
     rest = {key: value for key, value in settings.items() if key not in own}
     if task is None:
         detector = zoo.create(name, weights=weights, backend=backend, progress=progress, **of_model)
         plan = plan_detector(detector, None, size=size, backend=backend, settings=rest)
-        return plan if given is None else replace(plan, preprocess=given)
+        return plan if steps is None else replace(plan, preprocess=steps)
     if size is not None:
         raise ConfigError(f"size is for detectors; the size of {name} is that of its pre-processing: give preprocess=")
     created = zoo.create(name, weights=weights, backend=backend, progress=progress, **of_model)
-    if given is None:
+    if steps is None:
         if created.preprocessing is None:
             raise ModelError(
                 f"the pre-processing of these weights of {name} is not known: give preprocess=, such as the name of a set "
                 f"that has the same ({', '.join(list_weights(name)[:3]) or 'none here'}), or "
                 "labdl.models.weights.PicturePreprocessing(256, 224)"
             )
-        given = [created.preprocessing.evaluation()]
-    steps = list(task.prepare(given, created))
-    return InferencePlan(created, steps, task.postprocess(created, rest), task.batch_size)
+        steps = [created.preprocessing.evaluation()]
+    names = {} if created.class_names is None else {"names": tuple(created.class_names)}
+    after = [_main_output, get_postprocessor({**task.postprocess, **names, **rest})]
+    return InferencePlan(created, [_prepare(task, created, steps)], after, task.batch_size)
 
 
-def _steps(name: str, preprocess: Any) -> list[Step]:
+def _prepare(task: Task, model: Module, steps: Sequence[Step]) -> Step:
+    """A function from a sample as users have it to the input of the model, with its size where the result has that."""
+
+    def prepare(sample: Any) -> Any:
+        part = task.read(sample, model)
+        prepared = part
+        for step in steps:
+            prepared = step(prepared)
+        return PreparedSample(prepared, {"original_size": tuple(part.shape[:2])}) if task.keeps_size else prepared
+
+    return prepare
+
+
+def _main_output(output: Any) -> Any:
+    """The output of the main head, where a model has an auxiliary one too."""
+    return output[0] if isinstance(output, tuple) else output
+
+
+def _steps_before(name: str, preprocess: Any) -> list[Step]:
     """The steps of a set that is named, of a description, or as given."""
     if isinstance(preprocess, str):
         entry = find_weights(name, preprocess)

@@ -1,19 +1,15 @@
-"""Tasks of pictures: the classes of a picture, and the class of each of its pixels."""
+"""Pictures and clips as users have them, read as parts of a sample."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from labdl.data.parts import Image
+from labdl import ops
+from labdl.data.parts import Image, Video
 from labdl.errors import DataError
-from labdl.infer.postprocess.base import PostProcessor, array_of, get_postprocessor
-from labdl.infer.prepared_sample import PreparedSample
-from labdl.infer.tasks.task import Step, Task, register_task
-from labdl.nn.module import Module
 
 
 def read_picture(sample: Any) -> Image:
@@ -28,7 +24,7 @@ def read_picture(sample: Any) -> Image:
         return decode_image(sample)
     if type(sample).__module__.partition(".")[0] == "PIL":
         return Image(np.asarray(sample.convert("RGB")))
-    array = array_of(sample)
+    array = ops.to_numpy(sample)
     if array.ndim == 2:
         array = array[:, :, None]
     if array.ndim != 3 or array.shape[2] not in (1, 3, 4) or not array.size:
@@ -47,39 +43,19 @@ def read_picture(sample: Any) -> Image:
     return Image(np.ascontiguousarray(colors))
 
 
-def _with_size(steps: Sequence[Step]) -> Step:
-    """One step that applies others to a picture, and remembers its size for the result."""
+def read_clip(sample: Any, frames: int) -> Video:
+    """A clip of a file name, of which ``frames`` at equal distances are read, or of an array (frames, height, width, 3).
 
-    def prepare(picture: Image) -> PreparedSample:
-        made: Any = picture
-        for step in steps:
-            made = step(made)
-        return PreparedSample(made, {"original_size": tuple(picture.shape[:2])})
+    All frames of an array are taken. Raises DataError for anything else, MissingFileError without the file.
+    """
+    if isinstance(sample, str | Path | bytes):
+        from labdl.data.codecs.video import decode_video, video_info  # imported lazily: arrays need no decoder
 
-    return prepare
-
-
-def _first_output(output: Any) -> Any:
-    """The output of the main head, where a model has an auxiliary one too."""
-    return output[0] if isinstance(output, tuple) else output
-
-
-def classification(model: Module, settings: Mapping[str, Any]) -> PostProcessor:
-    """The five likeliest classes, or as the settings say."""
-    return get_postprocessor({"name": "classification", "top_k": 5, **settings})
-
-
-def _segmentation(model: Module, settings: Mapping[str, Any]) -> list[Any]:
-    names = model.class_names
-    known = {} if names is None else {"names": tuple(names)}
-    return [_first_output, get_postprocessor({"name": "segmentation", **known, **settings})]
-
-
-register_task(
-    "image classification",
-    Task(lambda steps, model: [read_picture, *steps], classification),
-)
-register_task(
-    "image segmentation",
-    Task(lambda steps, model: [read_picture, _with_size(steps)], _segmentation, batch_size=1),
-)
+        count = video_info(sample).frames
+        return decode_video(sample, frames=np.linspace(0, count - 1, frames).astype("int64"))
+    array = sample if isinstance(sample, Video) else ops.to_numpy(sample)
+    if array.ndim != 4 or array.shape[3] != 3 or array.dtype != np.uint8 or not array.size:
+        raise DataError(
+            f"a clip wants an array (frames, height, width, 3) of uint8, received {array.dtype} of the shape {array.shape}"
+        )
+    return array if isinstance(array, Video) else Video(array)

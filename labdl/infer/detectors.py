@@ -12,13 +12,13 @@ import numpy as np
 from labdl import models
 from labdl.data.vision.resampling import resize
 from labdl.errors import ConfigError
+from labdl.infer.inference_plan import InferencePlan
 from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.prepared_sample import PreparedSample
-from labdl.infer.tasks.pictures import read_picture
-from labdl.infer.tasks.plan import InferencePlan
 from labdl.models.vision.detector_form import DetectorForm
 from labdl.nn.module import Module
 from labdl.spec import Spec
+from labdl.tasks.samples import read_picture
 
 TASKS_OF_DETECTORS = ("object detection", "instance segmentation")  # as the zoo names them
 _MARGIN = 114 / 255  # the gray around pictures in letterboxes
