@@ -79,9 +79,9 @@ def objects():
     height, width = x.shape[2:]
     boxes = np.array([[[4, 4, 28, 40, 1], [2, 30, 20, 60, 2]], [[8, 8, 30, 30, 0], [0, 0, 0, 0, -1]]], "float32")
     _train(model, (x, boxes), loss=TaskAlignedLoss(image_size=(height, width)))
-    read = [yolov8.YOLOv8.detector_form.read, Detection(threshold=0.0, max_detections=5, box_format="cxcywh")]
-    detections = standard.infer_samples(standard.construct_inference(model, {"postproc": read}), list(x))
-    reference = standard.infer_samples(standard.construct_inference(model.to("numpy"), {"postproc": read}), list(x))
+    after = [yolov8.YOLOv8.detector_form.read, Detection(threshold=0.0, max_detections=5, box_format="cxcywh")]
+    detections = standard.infer_samples(standard.construct_inference(model, {"postproc": after}), list(x))
+    reference = standard.infer_samples(standard.construct_inference(model.to("numpy"), {"postproc": after}), list(x))
     for ours, expected in zip(detections, reference, strict=True):
         holds(len(ours) > 0, "there are detections")
         close(ours.boxes, expected.boxes, rtol=1e-3, atol=1e-2)
@@ -251,9 +251,9 @@ def samples():
     one_hot = np.eye(classes, dtype="float32")
     model = _Samples(net)
     _train(model, (one_hot[numbers].transpose(0, 2, 1), (numbers + 1) % classes))
-    written = _write_samples(model.eval(), one_hot)
+    sequence = _write_samples(model.eval(), one_hot)
     expected = _write_samples(model.to("numpy").eval(), one_hot)
-    holds(written == expected, f"the samples are {written}, those of the same weights on NumPy {expected}")
+    holds(sequence == expected, f"the samples are {sequence}, those of the same weights on NumPy {expected}")
 
 
 def _write_samples(model, one_hot: np.ndarray) -> list[int]:
@@ -276,10 +276,10 @@ def continuations():
     model, (x,) = zoo.small_model(gpt.GPT)
     tokens = np.arange(x.shape[1])[None].repeat(len(x), 0) % 5
     _train(model, (tokens, (tokens + 1) % 5))
-    written = [_continue(model.eval(), cached) for cached in (True, False)]
+    results = [_continue(model.eval(), cached) for cached in (True, False)]
     reference = _continue(model.to("numpy").eval(), False)
     holds(
-        written == [reference, reference], f"the tokens are {written}, those of the same weights on NumPy {reference}"
+        results == [reference, reference], f"the tokens are {results}, those of the same weights on NumPy {reference}"
     )
 
 
@@ -296,5 +296,5 @@ def _continue(model, cached: bool) -> list[int]:
     name="segmentation of instances",
 )
 def instances():
-    found = zoo.find("MaskRCNNLoss")
-    raise AssertionError(f"there is {found.__name__} now: this row must train it and infer with it")
+    loss = zoo.find("MaskRCNNLoss")
+    raise AssertionError(f"there is {loss.__name__} now: this row must train it and infer with it")

@@ -138,11 +138,15 @@ class Decoder:
     def _step(self, places: int, context: int, cross: int) -> Callable:
         def run(tokens, positions, *others):
             rows, others = others[:places], others[places:]
-            given, read, own = others[:context], others[context : context + cross], others[context + cross :]
+            encoder_output, cross_keys, own = (
+                others[:context],
+                others[context : context + cross],
+                others[context + cross :],
+            )
             if rows:
                 own = [ops.take(cache, rows[0], axis=0) for cache in own]
-            with decoding(DecodingState(self.length, positions, own, read)) as state:
-                logits = self._logits(tokens, *given)
+            with decoding(DecodingState(self.length, positions, own, cross_keys)) as state:
+                logits = self._logits(tokens, *encoder_output)
             return ops.squeeze(logits, 1), tuple(state.new_own)
 
         return run

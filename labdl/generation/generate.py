@@ -84,7 +84,7 @@ def generate(
     tokenizer = getattr(folder, "tokenizer", None) if tokenizer is None else tokenizer
     if tokenizer is not None and not (hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode")):
         raise ConfigError(f"tokenizer wants one of labdl.data.text, received {tokenizer!r:.80}")
-    chosen = merge_settings(getattr(folder, "generation", {}), settings)
+    options = merge_settings(getattr(folder, "generation", {}), settings)
     prompts, single = _read_prompts(prompt, mask, tokenizer)
     _check_numbers(model, prompts)
     words = (stop,) if isinstance(stop, str) else tuple(stop)
@@ -92,16 +92,19 @@ def generate(
         raise ConfigError(f"stop wants words, received {stop!r:.80}")
     if (words or stream is True) and tokenizer is None:
         raise ConfigError("stop and stream=True want a tokenizer: give tokenizer=")
-    if chosen.num_beams > 1 and (words or stream):
+    if options.num_beams > 1 and (words or stream):
         raise ConfigError("beams have no stream and no stop words: a text may still change; give num_beams=1")
     starts, source = prompts, None
     if is_encoder_decoder(model):
-        starts, source = _decoder_starts(model, prompts, chosen)
-    steps, chosen = _count_steps(starts, chosen)
-    if chosen.do_sample and chosen.num_return_sequences > 1:
-        starts = [start for start in starts for _ in range(chosen.num_return_sequences)]
+        starts, source = _decoder_starts(model, prompts, options)
+    steps, options = _count_steps(starts, options)
+    if options.do_sample and options.num_return_sequences > 1:
+        starts = [start for start in starts for _ in range(options.num_return_sequences)]
         if source is not None:
-            source = source[0].repeat(chosen.num_return_sequences, 0), source[1].repeat(chosen.num_return_sequences, 0)
+            source = (
+                source[0].repeat(options.num_return_sequences, 0),
+                source[1].repeat(options.num_return_sequences, 0),
+            )
     longest = max(map(len, starts)) + steps - 1  # the last token is not read again
     cached = caches_keys(model) if use_cache is None else use_cache
     if cached and not caches_keys(model):
@@ -109,18 +112,18 @@ def generate(
             f"{type(model).__name__} does not say that it can keep keys (caches_keys): give use_cache=False"
         )
     decoder = Decoder(model, longest, cached=cached, compiled=compiled)
-    if chosen.num_beams > 1:
-        groups = search_beams(decoder, starts, source, chosen, steps)
-        results = [_result(hypothesis, chosen, tokenizer, ()) for group in groups for hypothesis in group]
+    if options.num_beams > 1:
+        groups = search_beams(decoder, starts, source, options, steps)
+        results = [_result(hypothesis, options, tokenizer, ()) for group in groups for hypothesis in group]
     else:
-        results = _search(decoder, starts, source, chosen, steps, tokenizer, words, stream, seed)
+        results = _search(decoder, starts, source, options, steps, tokenizer, words, stream, seed)
     return results[0] if single and len(results) == 1 else results
 
 
 def _search(decoder, starts, source, chosen, steps, tokenizer, words, stream, seed) -> list[Generation]:
     """Texts token by token, given to ``stream`` as they come."""
     texts = _Texts(len(starts), tokenizer, chosen.ends)
-    found = search_step_by_step(
+    stream_of_tokens = search_step_by_step(
         decoder,
         starts,
         source,
@@ -130,7 +133,7 @@ def _search(decoder, starts, source, chosen, steps, tokenizer, words, stream, se
         lambda row, tokens: any(word in texts.whole(tokens) for word in words),
     )
     new: list[list[int]] = [[] for _ in starts]
-    for row, token in found:
+    for row, token in stream_of_tokens:
         new[row].append(token)
         if stream:
             piece = Piece(row, token, texts.add(row, new[row]))

@@ -11,8 +11,8 @@ from labdl.generation.settings import GenerationSettings
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
     """Logarithms of the probabilities (rows, vocabulary)."""
-    shifted = logits - logits.max(-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    differences = logits - logits.max(-1, keepdims=True)
+    return differences - np.log(np.exp(differences).sum(-1, keepdims=True))
 
 
 def process_scores(
@@ -27,9 +27,9 @@ def process_scores(
     scores = scores.copy()
     for row, text in zip(scores, texts, strict=True):
         if settings.repetition_penalty != 1.0 and len(text):
-            seen = np.unique(text)
-            row[seen] = np.where(
-                row[seen] < 0, row[seen] * settings.repetition_penalty, row[seen] / settings.repetition_penalty
+            tokens = np.unique(text)
+            row[tokens] = np.where(
+                row[tokens] < 0, row[tokens] * settings.repetition_penalty, row[tokens] / settings.repetition_penalty
             )
         if settings.no_repeat_ngram_size:
             row[_repetitions(text, settings.no_repeat_ngram_size)] = -np.inf
@@ -66,8 +66,8 @@ def draw_tokens(scores: np.ndarray, settings: GenerationSettings, rng: np.random
         ordered = np.where(np.cumsum(ordered, -1) - ordered < settings.top_p, ordered, 0.0)
         np.put_along_axis(probabilities, order, ordered, -1)
     cumulative = np.cumsum(probabilities, -1)
-    drawn = rng.random((len(scores), 1)) * cumulative[:, -1:]
-    return (cumulative <= drawn).sum(-1).clip(max=scores.shape[1] - 1)
+    thresholds = rng.random((len(scores), 1)) * cumulative[:, -1:]
+    return (cumulative <= thresholds).sum(-1).clip(max=scores.shape[1] - 1)
 
 
 def _only(scores: np.ndarray, tokens: Sequence[int]) -> np.ndarray:

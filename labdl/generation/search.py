@@ -81,8 +81,8 @@ def search_beams(
         scores = process_scores(log_softmax(logits), texts, settings, step, steps, starts)
         rows, tokens = [], []
         for at, group in enumerate(groups):
-            chosen, new = group.advance(scores[at * beams : (at + 1) * beams], last=step + 1 == steps)
-            rows += [at * beams + row for row in chosen]
+            beam_tokens, new = group.advance(scores[at * beams : (at + 1) * beams], last=step + 1 == steps)
+            rows += [at * beams + row for row in beam_tokens]
             tokens += new
         if step + 1 == steps or all(group.finished for group in groups):
             break
@@ -140,5 +140,5 @@ class _Beams:
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
     """Indices of the largest values, largest first."""
-    chosen = np.argpartition(-values, count - 1)[:count]
-    return chosen[np.argsort(-values[chosen], kind="stable")]
+    best = np.argpartition(-values, count - 1)[:count]
+    return best[np.argsort(-values[best], kind="stable")]

@@ -65,8 +65,8 @@ def show(picture: Any, result: Any) -> ResultView:
 
     draw = DRAWINGS.get(type(result))
     if draw is None:
-        known = ", ".join(kind.__name__ for kind in DRAWINGS)
-        raise ConfigError(f"show wants a result of labdl.infer, one of {known}, received {type(result).__name__}")
+        types = ", ".join(kind.__name__ for kind in DRAWINGS)
+        raise ConfigError(f"show wants a result of labdl.infer, one of {types}, received {type(result).__name__}")
     array = read_picture(picture).array
     if array.dtype != np.uint8:
         array = shares_to_integers(array, np.dtype("uint8")).astype("uint8")
@@ -83,14 +83,14 @@ def _draw_mask(picture: np.ndarray, result: Mask) -> tuple[np.ndarray, tuple[Row
     from labdl.data.vision.drawing import choose_colors, draw_masks
 
     numbers, counts = np.unique(result.mask, return_counts=True)
-    shown = [
+    rows = [
         (int(number), count) for number, count in zip(numbers, counts, strict=True) if number
     ]  # 0 is the background
-    palette = choose_colors(None, max((number for number, _ in shown), default=0) + 1)
-    if shown:
-        masks = np.stack([result.mask == number for number, _ in shown])
-        picture = draw_masks(picture, masks, alpha=0.6, colors=[palette[number] for number, _ in shown])
-    largest = sorted(shown, key=lambda item: -item[1])[:_MOST]
+    palette = choose_colors(None, max((number for number, _ in rows), default=0) + 1)
+    if rows:
+        masks = np.stack([result.mask == number for number, _ in rows])
+        picture = draw_masks(picture, masks, alpha=0.6, colors=[palette[number] for number, _ in rows])
+    largest = sorted(rows, key=lambda item: -item[1])[:_MOST]
     return picture, tuple(
         Row(_name(result.names, number), f"{count / result.mask.size:.1%}", palette[number])
         for number, count in largest
@@ -102,9 +102,9 @@ def _draw_boxes(picture: np.ndarray, result: Detections) -> tuple[np.ndarray, tu
 
     colors = choose_colors(None, len(result))
     names = result.names or tuple(f"class {label}" for label in result.labels)
-    drawn = draw_boxes(picture, result.boxes, labels=names, colors=colors, width=2)
+    picture_of_boxes = draw_boxes(picture, result.boxes, labels=names, colors=colors, width=2)
     rows = (Row(name, f"{score:.1%}", color) for name, score, color in zip(names, result.scores, colors, strict=True))
-    return drawn, tuple(rows)[:_MOST]
+    return picture_of_boxes, tuple(rows)[:_MOST]
 
 
 def _draw_points(picture: np.ndarray, result: Points) -> tuple[np.ndarray, tuple[Row, ...]]:
@@ -112,12 +112,12 @@ def _draw_points(picture: np.ndarray, result: Points) -> tuple[np.ndarray, tuple
 
     points = np.concatenate([result.points, result.visible[:, None]], axis=1)
     names = result.names or tuple(f"point {at}" for at in range(len(result.scores)))
-    shown = [
+    rows = [
         Row(name, f"{score:.1%}")
         for name, score, visible in zip(names, result.scores, result.visible, strict=True)
         if visible
     ]
-    return draw_keypoints(picture, points), tuple(shown)[:_MOST]
+    return draw_keypoints(picture, points), tuple(rows)[:_MOST]
 
 
 DRAWINGS: dict[type, Callable[[np.ndarray, Any], tuple[np.ndarray, tuple[Row, ...]]]] = {

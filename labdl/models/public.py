@@ -43,12 +43,12 @@ def load_public(
     arrays, StateDictError naming what is missing, unexpected or of another shape, and layers of another type than the table
     says; the model is then unchanged.
     """
-    found = convert_public(model, weights, names, prefix=prefix, keys=keys)
-    if strict or found.contradictions or not found.values:
-        return model.load_state_dict(found.result())
-    report = model.load_state_dict(found.values, strict=False)
+    converted = convert_public(model, weights, names, prefix=prefix, keys=keys)
+    if strict or converted.contradictions or not converted.values:
+        return model.load_state_dict(converted.result())
+    report = model.load_state_dict(converted.values, strict=False)
     return LoadReport(
-        report.loaded, report.missing_keys, [*report.unexpected_keys, *found.unexpected], report.mismatched
+        report.loaded, report.missing_keys, [*report.unexpected_keys, *converted.unexpected], report.mismatched
     )
 
 

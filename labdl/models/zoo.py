@@ -151,17 +151,17 @@ def create(
     if weights is None:
         return entry.create(**settings)
     entry.settings.check(settings)  # before a download
-    source, title, known = weights, "the weights", None
+    source, title, weight_set = weights, "the weights", None
     if isinstance(weights, str | Path):
-        source, known = locate_weights(name, weights, progress=progress)
-        title = str(weights) if known is None else known.path
-    model = entry.create(**{**(known.settings if known else {}), **settings})
+        source, weight_set = locate_weights(name, weights, progress=progress)
+        title = str(weights) if weight_set is None else weight_set.path
+    model = entry.create(**{**(weight_set.settings if weight_set else {}), **settings})
     model.build(*model.input_specs, backend=backend)
     left_out = load_weights(model, source, title=title, classes=settings.get("classes"))
-    if known is not None:
-        model.preprocessing = known.preprocessing.pipeline()
+    if weight_set is not None:
+        model.preprocessing = weight_set.preprocessing.pipeline()
         has_head = settings.get("classes", "all") is not None
-        model.class_names = class_names(known.labels) if known.labels and has_head and not left_out else None
+        model.class_names = class_names(weight_set.labels) if weight_set.labels and has_head and not left_out else None
     return model
 
 

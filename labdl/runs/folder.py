@@ -68,10 +68,10 @@ def is_process_alive(start: StartEvent, folder: Path) -> bool:
     """
     if start.host not in (None, socket.gethostname()):
         try:
-            written = (folder / EVENTS).stat().st_mtime
+            last_write = (folder / EVENTS).stat().st_mtime
         except OSError:
             return False
-        return time.time() - written < _SILENT_ELSEWHERE
+        return time.time() - last_write < _SILENT_ELSEWHERE
     if start.pid is None:
         return False
     try:

@@ -51,8 +51,8 @@ def framework_call(framework: str, layer: Any, x: Spec) -> FrameworkCall | None:
     module = FRAMEWORKS[framework].modules[0]
     if kind in _RECURRENT:
         return _recurrent(framework, layer, sizes)
-    found = [(name, entry) for name, entry in classes(framework).items() if entry.ours == kind and entry.equal]
-    for name, entry in sorted(found, key=lambda item: (_is_alias(item[0]), item[0] != kind)):
+    matches = [(name, entry) for name, entry in classes(framework).items() if entry.ours == kind and entry.equal]
+    for name, entry in sorted(matches, key=lambda item: (_is_alias(item[0]), item[0] != kind)):
         if not name.startswith("Lazy") and _fits(name, x):
             guess = next(filter(lambda given: _means(entry, given, layer), _guesses(entry, layer, sizes)), None)
             if guess is not None:
@@ -118,28 +118,28 @@ def _guesses(entry: Entry, layer: Any, sizes: Mapping[str, Any]) -> Iterator[dic
 
 def _inverses(name: str, settings: Mapping[str, Any]) -> list[Any]:
     """Values that a rule may turn into one of the settings."""
-    found = []
+    candidates = []
     for setting, value in settings.items():
         if setting == name or setting in name or name in setting or setting in ("axis", "rate", "size", "scale"):
-            found.append(value)
+            candidates.append(value)
         if setting == "momentum" and name == "momentum":
-            found.append(round(1 - value, 12))
+            candidates.append(round(1 - value, 12))
         if setting == "padding" and isinstance(value, tuple):
             pairs = [(n, n) if isinstance(n, int) else tuple(n) for n in value]
-            found.append(tuple(itertools.chain(*reversed(pairs))))
+            candidates.append(tuple(itertools.chain(*reversed(pairs))))
     if settings.get("use_bias") is False or settings.get("affine") is False:
-        found.append(False)
+        candidates.append(False)
     if name in ("data_format", "data_layout") and settings.get("data_format") == "channels_last":
-        found += ["NLC", "NHWC", "NDHWC"]
-    return found
+        candidates += ["NLC", "NHWC", "NDHWC"]
+    return candidates
 
 
 def _unique(values: list[Any], nothing: Any) -> list[Any]:
-    kept: list[Any] = []
+    positional: list[Any] = []
     for value in values:
-        if value is not nothing and not any(type(value) is type(other) and value == other for other in kept):
-            kept.append(value)
-    return kept
+        if value is not nothing and not any(type(value) is type(other) and value == other for other in positional):
+            positional.append(value)
+    return positional
 
 
 def _means(entry: Entry, given: Mapping[str, Any], layer: Any) -> bool:
@@ -151,8 +151,8 @@ def _means(entry: Entry, given: Mapping[str, Any], layer: Any) -> bool:
         twin = LAYERS[steps[0][0]](**steps[0][1])
     except (LabDLError, TypeError, ValueError):
         return False
-    wanted, found = _settings(layer), _settings(twin)
-    return all(found[name] == value or (value is None and name in _INPUT_SIZES) for name, value in wanted.items())
+    expected, actual = _settings(layer), _settings(twin)
+    return all(actual[name] == value or (value is None and name in _INPUT_SIZES) for name, value in expected.items())
 
 
 def _flat(given: Mapping[str, Any], entry: Entry) -> Iterator[Any]:
@@ -172,11 +172,11 @@ def _recurrent(framework: str, layer: Any, sizes: Mapping[str, Any]) -> Framewor
     rule = recurrent_call(framework)
     if rule is None:
         return None
-    name, given = rule(layer)
+    name, arguments = rule(layer)
     stacked = (
         {"num_layers": layer.layers, **({"dropout": layer.rate} if layer.rate else {})} if layer.layers > 1 else {}
     )
     required = {"input_size": sizes["input_size"], "hidden_size": layer.hidden_size}
     return FrameworkCall.of(
-        f"{FRAMEWORKS[framework].modules[0]}.{name}", tuple(required), required | stacked | given, is_tuple=True
+        f"{FRAMEWORKS[framework].modules[0]}.{name}", tuple(required), required | stacked | arguments, is_tuple=True
     )

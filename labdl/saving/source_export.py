@@ -99,15 +99,15 @@ class _Writer:
         idle = []
         for path, layer in layers.items():
             name = self.attributes.new(identifier(path.replace("/", "_")))
-            found = [
+            replacements = [
                 layer_call(program, path, f"self.{name}", is_tuple=layer.call.is_tuple, once=not layer.zeros)
                 for program in (use, train)
             ]
-            if found[1] is None or (found[0] is None and any(call.place == path for call in use.calls)):
+            if replacements[1] is None or (replacements[0] is None and any(call.place == path for call in use.calls)):
                 continue
-            if found[0] is None:
+            if replacements[0] is None:
                 idle.append(f"self.{name}")
-            use, train = found[0] or use, found[1]
+            use, train = replacements[0] or use, replacements[1]
             self.setup += _layer_lines(name, layer)
         if idle and self._equal(use, without_calls(train, idle)):
             use = train
@@ -126,8 +126,8 @@ class _Writer:
     def text(self, use: Program, train: Program, layers: Mapping[str, LayerSource]) -> str:
         names = self._inputs(use)
         programs = self._replace_layers(use, train, layers)
-        kept = {key for program in programs for key in program.parameters}
-        self._write_parameters(key for key in [*self.values] if key in kept)
+        used_keys = {key for program in programs for key in program.parameters}
+        self._write_parameters(key for key in [*self.values] if key in used_keys)
         write = MethodSource(self.backend, self.parameters, self._constant)
         bodies = [write(program, names) for program in programs]
         method, given = self.words["method"], ", ".join(names)

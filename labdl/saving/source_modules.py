@@ -35,11 +35,11 @@ class LayerSource(NamedTuple):
 
     def values(self, parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The arrays of the framework's layer, from saved parameters."""
-        found = {}
+        arrays = {}
         for name, key, axes in self.arrays:
             value = parameters[key]
-            found[name] = np.ascontiguousarray(value if axes is None else value.transpose(axes))
-        return found | {name: np.zeros_like(parameters[key]) for name, key in self.zeros}
+            arrays[name] = np.ascontiguousarray(value if axes is None else value.transpose(axes))
+        return arrays | {name: np.zeros_like(parameters[key]) for name, key in self.zeros}
 
 
 def layer_sources(model: GraphModule, backend: Any) -> dict[str, LayerSource]:
@@ -52,7 +52,7 @@ def layer_sources(model: GraphModule, backend: Any) -> dict[str, LayerSource]:
     for edge in graph.edges.values():
         used.setdefault(edge.source, set()).add(edge.source_port)
         incoming.setdefault(edge.target, []).append(edge)
-    found = {}
+    sources = {}
     modules = dict(model.named_modules())
     for node_id, node in graph.nodes.items():
         layer = modules.get(node.name)
@@ -64,7 +64,7 @@ def layer_sources(model: GraphModule, backend: Any) -> dict[str, LayerSource]:
         spec = specs.get(edges[0].source, {}).get(edges[0].source_port)
         source = None if spec is None else _layer_source(backend, node.name, layer, spec)
         if source is not None:
-            found[node.name] = source
+            sources[node.name] = source
     names = {node.name for node in graph.nodes.values()}
     for path, layer in modules.items():
         if path not in names and type(layer) in (
@@ -75,8 +75,8 @@ def layer_sources(model: GraphModule, backend: Any) -> dict[str, LayerSource]:
             if first is not None:
                 sizes = first.shape[:1] if isinstance(layer, nn.Linear) else first.shape
                 source = _layer_source(backend, path, layer, Spec((None, *sizes)))
-                found |= {} if source is None else {path: source}
-    return found
+                sources |= {} if source is None else {path: source}
+    return sources
 
 
 def _layer_source(backend: Any, path: str, layer: Module, spec) -> LayerSource | None:

@@ -54,7 +54,7 @@ def create_trainer(
     Example: ``labdl.tasks.create_trainer("resnet18", labdl.data.ImageFolder("flowers"), size=64, epochs=5).start()``.
     Raises ConfigError for a model without a task, and for data of another kind.
     """
-    chosen = _task_of(model, task)
+    plan = _task_of(model, task)
     opened = open_data(dataset) if isinstance(dataset, str | Path) else dataset
     if isinstance(validation, Dataset):
         opened = {"training": _training_part(opened), "validation": validation}
@@ -63,19 +63,19 @@ def create_trainer(
         raise ConfigError(f"validation wants a share between 0 and 1 or a data set, received {validation!r:.60}")
     first = _training_part(opened)
     if isinstance(model, str):
-        count = chosen.count_classes(first) if classes is None else classes
+        count = plan.count_classes(first) if classes is None else classes
         model = zoo.create(model, classes=count, weights=weights, backend=backend)
-    chosen.check(model, first)
-    pipeline = _with_normalization_of(model, chosen.pipeline(_size_of(model, size)))
+    plan.check(model, first)
+    pipeline = _with_normalization_of(model, plan.pipeline(_size_of(model, size)))
     pipeline = Pipeline(pipeline, split=Split(1 - validation, seed))
     train, val = pipeline.split_dataset(opened)
     model.preprocessing = pipeline.evaluation()
     options["train_dataset"], options["val_dataset"] = train, val
     return Trainer(
         model,
-        chosen.loss if loss is None else loss,
+        plan.loss if loss is None else loss,
         optimizer,
-        chosen.metrics if metrics is None else metrics,
+        plan.metrics if metrics is None else metrics,
         backend,
         compiled,
         seed=seed,
@@ -126,10 +126,10 @@ def _training_part(opened: Dataset | Mapping[str, Dataset]) -> Dataset:
 
 def _with_normalization_of(model: Module, pipeline: Pipeline) -> Pipeline:
     """The pipeline, with the normalization of colors that the model or its weights were trained with."""
-    known = [one for one in getattr(model.preprocessing, "transforms", ()) if isinstance(one, Normalize)]
-    if not known:
+    normalizations = [one for one in getattr(model.preprocessing, "transforms", ()) if isinstance(one, Normalize)]
+    if not normalizations:
         return pipeline
-    transforms = [known[-1] if isinstance(one, Normalize) else one for one in pipeline.transforms]
+    transforms = [normalizations[-1] if isinstance(one, Normalize) else one for one in pipeline.transforms]
     return Pipeline(transforms, phases=pipeline.phases)
 
 

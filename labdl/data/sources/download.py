@@ -149,8 +149,8 @@ def _download(file: RemoteFile, url: str, folder: Path, progress: bool) -> None:
     import requests
 
     # pooch compares whole hashes only: a file whose hash is known in part keeps another name until it is compared
-    name, known = (f"{file.name}.unchecked", None) if is_prefix(file.hash) else (file.name, file.hash)
-    source = pooch.create(folder, base_url="", registry={name: known}, urls={name: url})  # type: ignore[arg-type]
+    name, digest = (f"{file.name}.unchecked", None) if is_prefix(file.hash) else (file.name, file.hash)
+    source = pooch.create(folder, base_url="", registry={name: digest}, urls={name: url})  # type: ignore[arg-type]
     part = folder / f"{file.name}.part"
     while True:
         downloader = ResumingDownloader(part, checked=file.hash is not None, progress=progress)

@@ -42,13 +42,13 @@ _MOST = 20
 
 def short_settings(kind: str, params: Mapping[str, Any]) -> str:
     """The kernel and the settings that are not the layer's defaults, in the order in which the layer declares them."""
-    known = fields(LAYERS[kind]) if kind in LAYERS else {}
-    declared = list(known)
-    given = dict(params)
-    if SPATIAL in known and isinstance(known[SPATIAL].default, int | tuple):
-        given.setdefault(SPATIAL, known[SPATIAL].default)
-    names = sorted(given, key=lambda name: declared.index(name) if name in declared else len(declared))
-    return SEPARATOR.join(short_setting(kind, name, given[name]) for name in names[:_MOST])
+    declarations = fields(LAYERS[kind]) if kind in LAYERS else {}
+    declared = list(declarations)
+    settings = dict(params)
+    if SPATIAL in declarations and isinstance(declarations[SPATIAL].default, int | tuple):
+        settings.setdefault(SPATIAL, declarations[SPATIAL].default)
+    names = sorted(settings, key=lambda name: declared.index(name) if name in declared else len(declared))
+    return SEPARATOR.join(short_setting(kind, name, settings[name]) for name in names[:_MOST])
 
 
 def short_setting(kind: str, name: str, value: Any) -> str:

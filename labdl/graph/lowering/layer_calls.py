@@ -38,8 +38,8 @@ def layer_call(
         return None
     result: Any = Ref(used.pop())
     call = Call(target, (Ref(inputs.pop()),), {}, (result, None) if is_tuple else result, path)
-    kept = {key: ref for key, ref in program.parameters.items() if ref.number not in own}
-    return dataclasses.replace(program, calls=[*before, call, *after], parameters=kept)
+    used_parameters = {key: ref for key, ref in program.parameters.items() if ref.number not in own}
+    return dataclasses.replace(program, calls=[*before, call, *after], parameters=used_parameters)
 
 
 def without_calls(program: Program, targets: Iterable[str]) -> Program:

@@ -82,19 +82,19 @@ class Detection(PostProcessor):
         boxes, scores, labels = self._candidates(*self._parts(output))
         if self.clip_first and self.image_size is not None:
             boxes = ops.clip_boxes(boxes, (1, 1) if self.normalized else self.image_size)
-        kept = scores > self.threshold
+        selection = scores > self.threshold
         if self.least_side:
-            kept &= (boxes[:, 2:] - boxes[:, :2]).min(1, initial=np.inf) >= self.least_side
-        boxes, scores, labels = boxes[kept], scores[kept], labels[kept]
+            selection &= (boxes[:, 2:] - boxes[:, :2]).min(1, initial=np.inf) >= self.least_side
+        boxes, scores, labels = boxes[selection], scores[selection], labels[selection]
         if self.candidates_per_class is not None and len(labels):
             places = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-            kept = np.concatenate([at[top_k_indices(scores[at], self.candidates_per_class)] for at in places])
-            boxes, scores, labels = boxes[kept], scores[kept], labels[kept]
+            selection = np.concatenate([at[top_k_indices(scores[at], self.candidates_per_class)] for at in places])
+            boxes, scores, labels = boxes[selection], scores[selection], labels[selection]
         first = top_k_indices(scores, self.candidates)
         boxes, scores, labels = boxes[first], scores[first], labels[first]
         kinds = np.zeros_like(labels) if self.class_agnostic else labels
-        kept = ops.batched_nms(boxes, scores, kinds, self.iou_threshold)[: self.max_detections]
-        boxes, scores, labels = self._to_original(boxes[kept]), scores[kept], labels[kept]
+        selection = ops.batched_nms(boxes, scores, kinds, self.iou_threshold)[: self.max_detections]
+        boxes, scores, labels = self._to_original(boxes[selection]), scores[selection], labels[selection]
         if self.names is not None and labels.size and not 0 <= labels.min() <= labels.max() < len(self.names):
             raise ModelError(f"Detection has {len(self.names)} names, the output has a class {labels.max()}")
         return Detections(boxes, scores, labels, self.names and tuple(self.names[i] for i in labels))

@@ -57,8 +57,8 @@ class InstanceSegmentation(PostProcessor):
                 "InstanceSegmentation wants boxes (n, 4), scores (n), classes (n) and masks (n, height, width), received "
                 f"{', '.join(str(part.shape) for part in parts) or type(output).__name__}"
             )
-        kept = parts[1] > self.threshold
-        boxes, scores, labels, masks = (part[kept] for part in parts)
+        confident = parts[1] > self.threshold
+        boxes, scores, labels, masks = (part[confident] for part in parts)
         size = self.original_size or self.image_size
         shares = [whole / part for whole, part in zip(size, self.image_size, strict=True)]
         boxes = ops.clip_boxes(boxes * np.array(shares[::-1] * 2, boxes.dtype), size)

@@ -355,11 +355,11 @@ _STACK = "it takes the settings of its layers, not a layer"
 
 def recurrent_call(layer: Any) -> tuple[str, dict[str, Any]]:
     """The class of a recurrent layer, and its arguments besides the sizes."""
-    given: dict[str, Any] = {"direction": "bidirect"} if layer.bidirectional else {}
+    options: dict[str, Any] = {"direction": "bidirect"} if layer.bidirectional else {}
     if getattr(layer, "activation", "tanh") != "tanh":
-        given["activation"] = layer.activation
+        options["activation"] = layer.activation
     name = type(layer).__name__
-    return "SimpleRNN" if name == "RNN" else name, given
+    return "SimpleRNN" if name == "RNN" else name, options
 
 
 CLASSES: dict[str, Entry] = {

@@ -197,12 +197,12 @@ _RECURRENT = {
 
 def recurrent_call(layer: Any) -> tuple[str, dict[str, Any]]:
     """The class of a recurrent layer, and its arguments besides the sizes."""
-    given: dict[str, Any] = {"batch_first": True}
+    options: dict[str, Any] = {"batch_first": True}
     if layer.bidirectional:
-        given["bidirectional"] = True
+        options["bidirectional"] = True
     if getattr(layer, "activation", "tanh") != "tanh":
-        given["nonlinearity"] = layer.activation
-    return type(layer).__name__, given
+        options["nonlinearity"] = layer.activation
+    return type(layer).__name__, options
 
 
 _MASKS = "the batch is the first axis, and boolean masks are true where attention is allowed"

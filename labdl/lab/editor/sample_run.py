@@ -71,8 +71,8 @@ def answer(model: GraphModule, dataset: str | None = None, **origin: Any) -> dic
     start = time.perf_counter()
     nodes = activations(model, inputs)
     seconds = time.perf_counter() - start
-    shown = prediction(model, inputs, source["dataset"], source["index"])
-    return {"nodes": nodes, "backend": model.backend, "seconds": seconds, "prediction": shown, **source, **origin}
+    result = prediction(model, inputs, source["dataset"], source["index"])
+    return {"nodes": nodes, "backend": model.backend, "seconds": seconds, "prediction": result, **source, **origin}
 
 
 def prediction(

@@ -30,10 +30,10 @@ def export(structure: bytes, parameters: Path | None, stem: str, kind: str) -> t
         return parameters.read_bytes(), f"{stem}.npz", ""
     with tempfile.TemporaryDirectory() as folder:  # also the working folder, so that no module of the user shadows one
         Path(folder, "model.labdl").write_bytes(structure)
-        given = [] if parameters is None else [str(parameters)]
+        arguments = [] if parameters is None else [str(parameters)]
         try:
             done = subprocess.run(
-                [sys.executable, "-m", __name__, kind, stem, *given],
+                [sys.executable, "-m", __name__, kind, stem, *arguments],
                 cwd=folder,
                 capture_output=True,
                 text=True,
@@ -50,10 +50,10 @@ def export(structure: bytes, parameters: Path | None, stem: str, kind: str) -> t
             raise ModelError(f"{stem} could not be exported: {last[0]:.300}")
         notes = [line for line in done.stdout.splitlines() if line.startswith(_NEW_WEIGHTS)]
         note = notes[-1].removeprefix(_NEW_WEIGHTS) if notes else ""
-        written = sorted(Path(folder, "out").iterdir())
-        if kind == "onnx" and len(written) == 1:
-            return written[0].read_bytes(), written[0].name, note
-        return _archive(written), f"{stem}-{kind}.zip", note
+        files = sorted(Path(folder, "out").iterdir())
+        if kind == "onnx" and len(files) == 1:
+            return files[0].read_bytes(), files[0].name, note
+        return _archive(files), f"{stem}-{kind}.zip", note
 
 
 def _archive(files: list[Path]) -> bytes:

@@ -56,6 +56,11 @@ class Family:
     optional: Collection[str] = ()  # standard names of parameters that keep their initial values where files lack them
 
 
+def source_and_target(model: Module) -> tuple[Spec, ...]:
+    """The inputs of an encoder and a decoder of texts."""
+    return Spec((None, None), "int64"), Spec((None, None), "int64")
+
+
 def register(family: Family) -> Family:
     """Add a family to those that `from_pretrained` reads. Raises ConfigError for a model_type that another one has."""
     if family.model_type in FAMILIES:
@@ -210,8 +215,10 @@ def read_settings(family: Family, config: Config, ignore: Collection[str] = ()) 
 
 def find_head(family: Family, config: Config, architecture: str | None = None) -> tuple[str, Head]:
     """The architecture of a config, or the one that is asked for. Raises ConfigError naming one that LabDL does not have."""
-    given = config.get("architectures")
-    name = architecture or (given[0] if isinstance(given, list) and given else next(iter(family.heads)))
+    architectures = config.get("architectures")
+    name = architecture or (
+        architectures[0] if isinstance(architectures, list) and architectures else next(iter(family.heads))
+    )
     if name not in family.heads:
         raise ConfigError(
             f"{family.model_type} has the architecture {name!r:.80}, which LabDL does not have: it has "

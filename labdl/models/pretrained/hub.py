@@ -41,7 +41,7 @@ def _download(name: str, revision: str | None) -> Path:
         ) from None
     try:
         # its list of files, asked for once: `list_repo_files` tries for half a minute where there is no connection
-        found = huggingface_hub.HfApi().model_info(name, revision=revision).siblings or []
+        siblings = huggingface_hub.HfApi().model_info(name, revision=revision).siblings or []
     except errors.HFValidationError as error:
         raise ConfigError(f"{name!r:.100} is no name of a model on the Hub: {error!s:.200}") from None
     except errors.RevisionNotFoundError:
@@ -52,7 +52,7 @@ def _download(name: str, revision: str | None) -> Path:
         ) from None
     except (OSError, errors.HfHubHTTPError, errors.OfflineModeIsEnabled, *_network_errors()) as error:
         return _cached_folder(name, revision, error)
-    files = [entry.rfilename for entry in found]
+    files = [entry.rfilename for entry in siblings]
     return Path(huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=_files_to_read(name, files)))
 
 

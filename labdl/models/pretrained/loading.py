@@ -89,7 +89,7 @@ def from_pretrained(
             raise ConfigError(f"{family.model_type} has no classes")
         settings["classes"] = classes
     model, specs = _create(family, head, settings)
-    kept = PretrainedFolder(
+    contents = PretrainedFolder(
         family,
         name,
         config,
@@ -100,14 +100,14 @@ def from_pretrained(
     )
     weights = read_weights(folder)
     if classes is not None:
-        weights = _without_other_classes(model, weights, kept)
+        weights = _without_other_classes(model, weights, contents)
     new = architecture is not None or classes is not None
-    values = fit_weights(model, weights, family, kept.names(model), new_head=new)
+    values = fit_weights(model, weights, family, contents.names(model), new_head=new)
     model.build(*specs, backend=backend)
     model.load_state_dict(values, strict=False)
-    model.__dict__["pretrained"] = kept
+    model.__dict__["pretrained"] = contents
     names = class_names(config)
-    if "classif" in kept.task and names is not None and classes in (None, len(names)):
+    if "classif" in contents.task and names is not None and classes in (None, len(names)):
         model.class_names = names
     return model.eval()
 
@@ -142,9 +142,9 @@ def _without_other_classes(model: Module, weights: dict[str, Any], kept: Pretrai
 
 def pretrained_of(model: Module) -> PretrainedFolder:
     """The ``pretrained`` of a model of `from_pretrained`. Raises ModelError for another one."""
-    kept = model.__dict__.get("pretrained")
-    if not isinstance(kept, PretrainedFolder):
+    contents = model.__dict__.get("pretrained")
+    if not isinstance(contents, PretrainedFolder):
         raise ModelError(
             f"this {type(model).__name__} is not one of labdl.models.from_pretrained, and has no tokenizer or config"
         )
-    return kept
+    return contents

@@ -25,17 +25,17 @@ def save_pretrained(model: Module, folder: str | Path) -> Path:
     """
     from labdl.saving.native.formats import safetensors  # models are below saving; needed when it is called
 
-    kept, folder = pretrained_of(model), Path(folder)
-    arrays = kept.names(model).to_public(model.state_dict())
-    config = _config(model, kept)
+    contents, folder = pretrained_of(model), Path(folder)
+    arrays = contents.names(model).to_public(model.state_dict())
+    config = _config(model, contents)
     folder.mkdir(parents=True, exist_ok=True)
     safetensors.write(folder / "model.safetensors", arrays, "pt")
     _write_json(folder / "config.json", config)
-    if kept.generation:
-        _write_json(folder / "generation_config.json", kept.generation)
-    if kept.processor:
-        _write_json(folder / "preprocessor_config.json", kept.processor)
-    _write_tokenizer(kept, folder)
+    if contents.generation:
+        _write_json(folder / "generation_config.json", contents.generation)
+    if contents.processor:
+        _write_json(folder / "preprocessor_config.json", contents.processor)
+    _write_tokenizer(contents, folder)
     return folder
 
 

@@ -83,8 +83,8 @@ class RelativeAttention(nn.Module):
             rate=self.rate,
             training=self.training,
         )
-        merged = merge_heads(heads)
-        return self.projection(merged if targets is None else ops.matmul(targets, merged))
+        features = merge_heads(heads)
+        return self.projection(features if targets is None else ops.matmul(targets, features))
 
 
 class XLNetBlock(nn.Module):

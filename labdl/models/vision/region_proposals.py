@@ -74,8 +74,8 @@ class RegionProposals(nn.Module):
         sides = boxes[:, :, 2:] - boxes[:, :, :2]
         exist = ops.all(ops.greater_equal(sides, _LEAST), axis=-1)
         boxes = ops.where(ops.expand_dims(exist, -1), boxes, 0.0)
-        kept = ops.logical_and(exist, ops.nms_mask(boxes, scores, self.iou_threshold))
-        return ops.where(kept, scores, _NONE), boxes
+        survivors = ops.logical_and(exist, ops.nms_mask(boxes, scores, self.iou_threshold))
+        return ops.where(survivors, scores, _NONE), boxes
 
 
 def clip_to_images(boxes, sizes):

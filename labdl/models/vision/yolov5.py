@@ -98,8 +98,8 @@ class YOLOv5(nn.Module):
     @property
     def detector_form(self) -> DetectorForm:
         """The steps before and after the model."""
-        read = rows_with_objectness if isinstance(self.head, AnchorHead) else columns_as_rows
-        return letterbox(read, threshold=0.25, iou_threshold=0.45, max_detections=1000, candidates=30_000)
+        rows_of = rows_with_objectness if isinstance(self.head, AnchorHead) else columns_as_rows
+        return letterbox(rows_of, threshold=0.25, iou_threshold=0.45, max_detections=1000, candidates=30_000)
 
     @property
     def public_names(self) -> public_weights.PublicNames:

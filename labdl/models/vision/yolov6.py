@@ -103,8 +103,8 @@ class RepBiPAN(nn.Module):
         first = self.lateral[0](x)
         middle = self.lateral[1](self.down[0](self.fusions[0](first, fourth, third)))
         fine = self.down[1](self.fusions[1](middle, third, second))
-        merged = self.up[0](ops.concat([self.reduce[0](fine), middle], axis=1))
-        return fine, merged, self.up[1](ops.concat([self.reduce[1](merged), first], axis=1))
+        joint = self.up[0](ops.concat([self.reduce[0](fine), middle], axis=1))
+        return fine, joint, self.up[1](ops.concat([self.reduce[1](joint), first], axis=1))
 
 
 class Head(nn.Module):

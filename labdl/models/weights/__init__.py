@@ -61,9 +61,9 @@ def find_weights(model: str, name: str) -> WeightSet | None:
             return entry
     if name.endswith(_FILES) or _exists(name):
         return None
-    known = list_weights(model)
-    words = dict.fromkeys((*known, *(entry.reference for entry in sets), *(entry.name for entry in sets)))
-    listed = ", ".join(known) or "(none by name)"
+    names = list_weights(model)
+    words = dict.fromkeys((*names, *(entry.reference for entry in sets), *(entry.name for entry in sets)))
+    listed = ", ".join(names) or "(none by name)"
     raise ConfigError(
         f"{model} has the weights {listed}; received {name[:120]!r}{suggest_name(name, words)}. Other weights are a file "
         '("path/to/file.pth", .safetensors, .npz), "hf://owner/name" of the Hugging Face Hub, or a dictionary of arrays'

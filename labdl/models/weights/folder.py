@@ -16,9 +16,9 @@ _HASH = re.compile(r"-([0-9a-f]{8,64})\.[A-Za-z]+$")
 
 def weights_folder() -> Path:
     """The folder of downloaded weights: the environment variable LABDL_WEIGHTS, or a cache folder of the user."""
-    chosen = os.environ.get("LABDL_WEIGHTS")
-    if chosen:
-        return Path(chosen).expanduser()
+    folder = os.environ.get("LABDL_WEIGHTS")
+    if folder:
+        return Path(folder).expanduser()
     import platformdirs  # imported lazily: only used here
 
     return Path(platformdirs.user_cache_dir("labdl")) / "weights"

@@ -37,12 +37,12 @@ def load_weights(
     parts = {name.partition("/")[0] for name in own}
     idle = {name for name in report.unexpected_keys if name.partition("/")[0] not in parts}
     heads = _heads_of_other_classes(model, values, report.mismatched, classes)
-    taken = {name for name in values if name not in idle and name.rpartition("/")[0] not in heads}
-    problems = report.missing_keys or taken - own.keys() or taken & report.mismatched.keys()
+    used_names = {name for name in values if name not in idle and name.rpartition("/")[0] not in heads}
+    problems = report.missing_keys or used_names - own.keys() or used_names & report.mismatched.keys()
     if problems or not heads:
         model.load_state_dict({name: value for name, value in values.items() if name not in idle})
         return []
-    model.load_state_dict({name: values[name] for name in taken}, strict=False)
+    model.load_state_dict({name: values[name] for name in used_names}, strict=False)
     sizes = ", ".join(f"{path} ({before} outputs there, {now} here)" for path, (before, now) in heads.items())
     warnings.warn(
         f"all but the head is loaded from {title}: {sizes} keeps random values, as classes={classes} asks for",

@@ -116,5 +116,5 @@ def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size
 def _slow_down(rates: np.ndarray, factor: float, low: float, high: float, length: float) -> np.ndarray:
     """The rates of rotation of Llama 3.1 for texts longer than ``length`` steps."""
     turns = rates * length / (2 * math.pi)
-    kept = np.clip((turns - low) / (high - low), 0.0, 1.0)  # 1 for fast pairs, 0 for slow ones
-    return kept * rates + (1 - kept) * rates / factor
+    fast_share = np.clip((turns - low) / (high - low), 0.0, 1.0)  # 1 for fast pairs, 0 for slow ones
+    return fast_share * rates + (1 - fast_share) * rates / factor

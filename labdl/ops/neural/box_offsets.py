@@ -105,9 +105,9 @@ def nms_mask(boxes, scores, iou_threshold, classes=None):
     if classes is not None:
         suppresses = logical_and(suppresses, equal(expand_dims(classes, -1), expand_dims(classes, -2)))
 
-    def settle(kept, _):
-        settled = logical_not(some(logical_and(suppresses, expand_dims(kept, -1)), axis=-2))
-        return settled, some(not_equal(settled, kept))
+    def settle(survivors, _):
+        settled = logical_not(some(logical_and(suppresses, expand_dims(survivors, -1)), axis=-2))
+        return settled, some(not_equal(settled, survivors))
 
-    kept = equal(one, one)
-    return while_loop(lambda kept, changed: changed, settle, (kept, True))[0]
+    survivors = equal(one, one)
+    return while_loop(lambda survivors, changed: changed, settle, (survivors, True))[0]

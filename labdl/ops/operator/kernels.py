@@ -37,12 +37,12 @@ def native_implementation(backend, entry: Operator) -> Callable:
     name."""
     if (own := entry.own_implementation(backend)) is not None:
         return own
-    found = _unchecked_implementation(backend, entry)
+    kernel = _unchecked_implementation(backend, entry)
     if entry.check_values is not None:
-        found = with_value_check(found, backend, entry)
+        kernel = with_value_check(kernel, backend, entry)
     if entry.name in backend.strict:
-        return found
-    return (with_rule if entry.checked else with_one_backend)(found, backend, entry)
+        return kernel
+    return (with_rule if entry.checked else with_one_backend)(kernel, backend, entry)
 
 
 def _unchecked_implementation(backend, entry: Operator) -> Callable:
@@ -101,8 +101,8 @@ def resolve_all(backend) -> None:
     for entry in OPERATORS.values():
         for kind in kinds:
             with contextlib.suppress(BackendError):  # a custom operator may lack an implementation; its call raises
-                found = entry.implementations.get(kind) or implementation_for(entry, backend, kind)
-                entry.add_implementations({kind: found}, (*kinds, bool, int, float, complex))
+                kernel = entry.implementations.get(kind) or implementation_for(entry, backend, kind)
+                entry.add_implementations({kind: kernel}, (*kinds, bool, int, float, complex))
 
 
 @contextlib.contextmanager

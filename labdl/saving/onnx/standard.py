@@ -49,5 +49,5 @@ def package() -> ModuleType:
 
 def type_name(number: int) -> str:
     """ONNX's name of a dtype, such as uint16, for messages."""
-    known = package().TensorProto.DataType
-    return known.Name(number).lower() if number in known.values() else f"number {number}"
+    data_types = package().TensorProto.DataType
+    return data_types.Name(number).lower() if number in data_types.values() else f"number {number}"

@@ -101,7 +101,7 @@ def test_configs_of_older_versions_give_the_same_settings(name):
         ({"architectures": ["BertForEverything"]}, "architecture 'BertForEverything'.*BertForSequenceClassification"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type='relative_key'.*'absolute' only"),
         ({"is_decoder": True}, "is_decoder=True"),
-        ({"hidden_act": "maxout"}, "hidden_act='maxout' is none of gelu"),
+        ({"hidden_act": "maxout"}, "hidden_act wants one of gelu"),
         ({"rotary_everything": 3}, "key 'rotary_everything' with 3"),
         ({"hidden_size": "left out"}, "config.json has no hidden_size"),
         ({"hidden_size": "wide"}, "bert cannot be created"),

@@ -21,5 +21,5 @@ ACTIVATIONS = {
 def activation(value: object, key: str) -> str:
     """LabDL's name of an activation. Raises ConfigError naming the key of one that LabDL does not have."""
     if not isinstance(value, str) or value not in ACTIVATIONS:
-        raise ConfigError(f"config.json: {key}={value!r:.80} is none of {', '.join(ACTIVATIONS)}")
+        raise ConfigError(f"config.json: {key} wants one of {', '.join(ACTIVATIONS)}, received {value!r:.80}")
     return ACTIVATIONS[value]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from labdl.errors import ConfigError
-from labdl.models.pretrained.family import Config, Family, Head, Settings, register
+from labdl.models.pretrained.family import Config, Family, Head, Settings, register, source_and_target
 from labdl.models.text.bart import Bart
-from labdl.nn.module import Module
-from labdl.spec import Spec
 
 _SETTINGS = {"layers": "layers", "attention_heads": "heads", "ffn_dim": "feed_forward"}
 STACK_KEYS = tuple(f"{stack}_{key}" for stack in ("encoder", "decoder") for key in _SETTINGS)
@@ -24,10 +22,6 @@ def read_stacks(config: Config) -> Settings:
             )
         values |= dict.fromkeys([setting], sizes.pop()) if sizes else {}
     return values
-
-
-def _inputs(model: Module) -> tuple[Spec, ...]:
-    return Spec((None, None), "int64"), Spec((None, None), "int64")
 
 
 def _family(model_type: str, architecture: str, norm_first: bool) -> Family:
@@ -55,7 +49,7 @@ def _family(model_type: str, architecture: str, norm_first: bool) -> Family:
         ignored=("activation_dropout", "attention_dropout", "num_hidden_layers", "force_bos_token_to_be_generated"),
         read=read_stacks,
         read_keys=STACK_KEYS,
-        inputs=_inputs,
+        inputs=source_and_target,
         optional=("logits_bias:0",),
     )
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from labdl.errors import ConfigError
 from labdl.models.pretrained.families.activations import activation
 from labdl.models.pretrained.families.bart import STACK_KEYS, read_stacks
-from labdl.models.pretrained.family import Config, Family, Head, Settings, register
+from labdl.models.pretrained.family import Config, Family, Head, Settings, register, source_and_target
 from labdl.models.text.marian import Marian
-from labdl.nn.module import Module
-from labdl.spec import Spec
 
 
 def _read(config: Config) -> Settings:
@@ -19,10 +17,6 @@ def _read(config: Config) -> Settings:
         "activation": activation(config.get("activation_function", "gelu"), "activation_function"),
         **read_stacks(config),
     }
-
-
-def _inputs(model: Module) -> tuple[Spec, ...]:
-    return Spec((None, None), "int64"), Spec((None, None), "int64")
 
 
 register(
@@ -43,12 +37,17 @@ register(
             "normalize_before": (False,),
             "normalize_embedding": (False,),
             "add_final_layer_norm": (False,),
-            "extra_pos_embeddings": (0, 58101),
         },
-        ignored=("activation_dropout", "attention_dropout", "num_hidden_layers", "add_bias_logits"),
+        ignored=(
+            "activation_dropout",
+            "attention_dropout",
+            "num_hidden_layers",
+            "add_bias_logits",
+            "extra_pos_embeddings",
+        ),
         read=_read,
         read_keys=("activation_function", "decoder_vocab_size", *STACK_KEYS),
-        inputs=_inputs,
+        inputs=source_and_target,
         optional=("output_bias:0",),
     )
 )

@@ -23,7 +23,7 @@ def rotary_settings(config: Config) -> dict[str, Any]:
         inside |= value
     kind = inside.get("rope_type", inside.get("type", "default"))
     if kind not in ("default", "llama3"):
-        raise ConfigError(f"config.json: rope_type={kind!r:.80} is none of default, llama3")
+        raise ConfigError(f"config.json: rope_type wants default or llama3, received {kind!r:.80}")
     base = inside.get("rope_theta", config.get("rope_theta", config.get("rotary_emb_base", 10000.0)))
     part = inside.get("partial_rotary_factor", config.get("partial_rotary_factor", config.get("rotary_pct", 1.0)))
     scaling: tuple[Any, ...] | None = None

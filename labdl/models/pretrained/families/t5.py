@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from labdl.models.pretrained.families.activations import activation
-from labdl.models.pretrained.family import Config, Family, Head, Settings, register
+from labdl.models.pretrained.family import Config, Family, Head, Settings, register, source_and_target
 from labdl.models.text.t5 import T5
-from labdl.nn.module import Module
-from labdl.spec import Spec
 
 _KEYS = ("feed_forward_proj", "dense_act_fn", "is_gated_act", "tie_word_embeddings", "scale_decoder_outputs")
 
@@ -22,10 +20,6 @@ def _read(config: Config) -> Settings:
         "tied": tied,
         "scale_output": config.get("scale_decoder_outputs", tied) is not False,
     }
-
-
-def _inputs(model: Module) -> tuple[Spec, ...]:
-    return Spec((None, None), "int64"), Spec((None, None), "int64")
 
 
 register(
@@ -55,7 +49,7 @@ register(
         ignored=("n_positions",),  # of the training
         read=_read,
         read_keys=_KEYS,
-        inputs=_inputs,
+        inputs=source_and_target,
         sentencepiece=True,
     )
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from labdl.errors import ConfigError
 from labdl.models.pretrained.families.activations import activation
+from labdl.models.pretrained.families.vision import VIT_DEFAULTS, VIT_IGNORED, VIT_KEYS
 from labdl.models.pretrained.family import Config, Family, Head, Settings, read_settings, register
 from labdl.models.vision.trocr import ImageEncoder, TrOCR
 from labdl.nn.module import Module
@@ -15,19 +16,10 @@ from labdl.spec import Spec
 _ENCODER = Family(
     "vit",
     {},
-    {
-        "image_size": "image_size",
-        "patch_size": "patch_size",
-        "hidden_size": "features",
-        "num_hidden_layers": "layers",
-        "num_attention_heads": "heads",
-        "intermediate_size": "feed_forward",
-        "layer_norm_eps": "epsilon",
-        "qkv_bias": "bias",
-    },
-    {"image_size": 224, "patch_size": 16, "layer_norm_eps": 1e-12, "qkv_bias": True},
+    {**{key: setting for key, setting in VIT_KEYS.items() if setting != "rate"}, "qkv_bias": "bias"},
+    {**VIT_DEFAULTS, "qkv_bias": True},
     fixed={"hidden_act": ("gelu",), "num_channels": (3,), "hidden_dropout_prob": (0.0,)},
-    ignored=("attention_probs_dropout_prob", "encoder_stride", "pooler_act", "pooler_output_size"),
+    ignored=VIT_IGNORED,
 )
 _DECODER = Family(
     "trocr",

@@ -67,7 +67,7 @@ def _inputs(model: Module) -> tuple[Spec, ...]:
     return (Spec((None, 3, height, width)),)
 
 
-_KEYS = {
+VIT_KEYS = {
     "image_size": "image_size",
     "patch_size": "patch_size",
     "hidden_size": "features",
@@ -77,9 +77,9 @@ _KEYS = {
     "layer_norm_eps": "epsilon",
     "hidden_dropout_prob": "rate",
 }
-_DEFAULTS = {"image_size": 224, "patch_size": 16, "layer_norm_eps": 1e-12, "hidden_dropout_prob": 0.0}
+VIT_DEFAULTS = {"image_size": 224, "patch_size": 16, "layer_norm_eps": 1e-12, "hidden_dropout_prob": 0.0}
 _FIXED = {"hidden_act": ("gelu",), "qkv_bias": (True,), "num_channels": (3,), "tie_word_embeddings": (True, False)}
-_IGNORED = ("attention_probs_dropout_prob", "encoder_stride", "pooler_act", "pooler_output_size")
+VIT_IGNORED = ("attention_probs_dropout_prob", "encoder_stride", "pooler_act", "pooler_output_size")
 
 register(
     Family(
@@ -91,10 +91,10 @@ register(
                 _names("vit", {"classifier": "head"}, {"cls_token": "class_token"}),
             )
         },
-        _KEYS,
-        _DEFAULTS,
+        VIT_KEYS,
+        VIT_DEFAULTS,
         fixed=_FIXED,
-        ignored=_IGNORED,
+        ignored=VIT_IGNORED,
         read=_read,
         inputs=_inputs,
     )
@@ -113,10 +113,10 @@ register(
                 ),
             )
         },
-        _KEYS,
-        _DEFAULTS,
+        VIT_KEYS,
+        VIT_DEFAULTS,
         fixed=_FIXED,
-        ignored=_IGNORED,
+        ignored=VIT_IGNORED,
         read=_read,
         inputs=_inputs,
     )

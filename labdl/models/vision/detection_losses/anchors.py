@@ -50,8 +50,8 @@ class SSDLoss:
         offsets, logits, anchors = _outputs("SSDLoss", output)
         objects = read_objects("SSDLoss", target)
         places, positive = match_best(objects, anchors, self.iou_threshold)
-        wanted = ops.box_encode(choose(objects.boxes, places), anchors, WEIGHTS)
-        of_boxes = ops.sum(ops.smooth_l1_loss(offsets, wanted, reduction="none"), axis=-1)
+        offsets_of_targets = ops.box_encode(choose(objects.boxes, places), anchors, WEIGHTS)
+        of_boxes = ops.sum(ops.smooth_l1_loss(offsets, offsets_of_targets, reduction="none"), axis=-1)
         classes = ops.where(positive, choose(objects.classes, places), 0)
         of_classes = ops.cross_entropy(logits, classes, reduction="none")
         # the rank of each anchor among the negative ones of its image, by falling loss
@@ -62,8 +62,8 @@ class SSDLoss:
         negative = ops.logical_and(
             ops.less(ops.astype(rank, "float32"), self.negatives * count), ops.logical_not(positive)
         )
-        kept = ops.where(ops.logical_or(positive, negative), of_classes, 0.0)
-        total = ops.sum(ops.where(positive, of_boxes, 0.0)) + ops.sum(kept)
+        counted_terms = ops.where(ops.logical_or(positive, negative), of_classes, 0.0)
+        total = ops.sum(ops.where(positive, of_boxes, 0.0)) + ops.sum(counted_terms)
         return total / ops.maximum(ops.sum(share), 1.0)
 
 
@@ -122,7 +122,7 @@ class RetinaNetLoss:
             logits, classes * ops.expand_dims(share, -1), alpha=self.alpha, gamma=self.gamma, reduction="none"
         )
         of_classes = ops.sum(ops.where(counts, ops.sum(focal, axis=-1), 0.0), axis=1)
-        wanted = ops.box_encode(choose(objects.boxes, places), anchors)
-        distance = ops.sum(ops.abs(offsets - wanted), axis=-1)
+        offsets_of_targets = ops.box_encode(choose(objects.boxes, places), anchors)
+        distance = ops.sum(ops.abs(offsets - offsets_of_targets), axis=-1)
         of_boxes = ops.sum(ops.where(positive, distance, 0.0), axis=1)
         return ops.mean((of_classes + of_boxes) / matches)

@@ -65,17 +65,17 @@ class TaskAlignedLoss:
         expected = ops.sum(ops.softmax(sides, axis=-1) * numbers, axis=-1)
         boxes = ops.concat([centers - expected[:, :, :2], centers + expected[:, :, 2:]], axis=-1)
         objects = read_objects("TaskAlignedLoss", target)
-        found = self._assign(
+        assignment = self._assign(
             ops.stop_gradient(ops.sigmoid(logits)), ops.stop_gradient(boxes * strides), centers * strides, objects
         )
-        weight = ops.sum(found.scores, axis=-1)
+        weight = ops.sum(assignment.scores, axis=-1)
         total = ops.maximum(ops.sum(weight), 1.0)
-        of_classes = ops.sum(ops.binary_cross_entropy(logits, found.scores, reduction="none")) / total
+        of_classes = ops.sum(ops.binary_cross_entropy(logits, assignment.scores, reduction="none")) / total
         unit = ops.tensor_like(logits, np.array([0, 0, 1, 1]), "float32")
-        wanted = ops.where(ops.expand_dims(found.positive, -1), found.boxes / strides, unit)
-        of_boxes = ops.complete_box_iou_loss(boxes, wanted, reduction="none")
-        of_distances = self._distribution_loss(sides, centers, wanted, numbers)
-        part = ops.where(found.positive, self.box * of_boxes + self.distances * of_distances, 0.0)
+        targets = ops.where(ops.expand_dims(assignment.positive, -1), assignment.boxes / strides, unit)
+        of_boxes = ops.complete_box_iou_loss(boxes, targets, reduction="none")
+        of_distances = self._distribution_loss(sides, centers, targets, numbers)
+        part = ops.where(assignment.positive, self.box * of_boxes + self.distances * of_distances, 0.0)
         images = ops.sum(ops.ones_like(logits[:, 0, 0]))
         return (ops.sum(part * weight) / total + self.classes * of_classes) * images
 
@@ -108,20 +108,20 @@ class TaskAlignedLoss:
         measure = ops.pow(scores, self.alpha) * ops.pow(overlap, self.beta)
         best, _ = ops.topk(measure, min(self.candidates, centers.shape[1]), axis=2)
         # a cell of measure 0 would have no weight
-        chosen = ops.logical_and(ops.greater_equal(measure, best[:, :, -1:]), ops.greater(measure, 0.0))
+        candidates = ops.logical_and(ops.greater_equal(measure, best[:, :, -1:]), ops.greater(measure, 0.0))
         # a cell of several objects goes to the one that its box overlaps most
-        several = ops.greater(ops.sum(ops.astype(chosen, "int64"), axis=1, keepdims=True), 1)
+        several = ops.greater(ops.sum(ops.astype(candidates, "int64"), axis=1, keepdims=True), 1)
         rows = ops.cumulative_sum(ops.astype(ops.greater(overlap, -1.0), "int64"), axis=1) - 1
         winner = ops.equal(rows, ops.argmax(overlap, axis=1, keepdims=True))
-        share = ops.astype(ops.where(several, winner, chosen), "float32")
+        share = ops.astype(ops.where(several, winner, candidates), "float32")
         places = ops.argmax(share, axis=1)
         positive = ops.greater(ops.sum(share, axis=1), 0.0)
         measure = measure * share
         most = ops.max(overlap * share, axis=2, keepdims=True)
-        scaled = ops.max(measure * most / (ops.max(measure, axis=2, keepdims=True) + _TINY), axis=1)
-        wanted = ops.one_hot(choose(objects.classes, places), probabilities.shape[-1])
-        level = ops.expand_dims(ops.where(positive, scaled, 0.0), -1)
-        return Assignment(positive, choose(objects.boxes, places), ops.stop_gradient(wanted * level))
+        weights = ops.max(measure * most / (ops.max(measure, axis=2, keepdims=True) + _TINY), axis=1)
+        targets = ops.one_hot(choose(objects.classes, places), probabilities.shape[-1])
+        level = ops.expand_dims(ops.where(positive, weights, 0.0), -1)
+        return Assignment(positive, choose(objects.boxes, places), ops.stop_gradient(targets * level))
 
     @staticmethod
     def _distribution_loss(sides, centers, wanted, numbers):

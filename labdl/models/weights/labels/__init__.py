@@ -15,9 +15,9 @@ def class_names(name: str) -> tuple[str, ...]:
     "imagenet1k" (1,000), "voc" (21 with the background first), "coco91" (91 with gaps, "N/A", as detectors count them),
     "kinetics400" (400). Raises ConfigError for another list.
     """
-    known = lists()
-    if name not in known:
-        raise ConfigError(f"there is no list of classes {name!r:.60}{suggest_name(name, known)}: {', '.join(known)}")
+    names = lists()
+    if name not in names:
+        raise ConfigError(f"there is no list of classes {name!r:.60}{suggest_name(name, names)}: {', '.join(names)}")
     return tuple(resources.files(__name__).joinpath(f"{name}.txt").read_text("utf-8").splitlines())
 
 

@@ -22,8 +22,8 @@ _FAR = 2**31 - 1  # positions from here on mean the end, their negatives the beg
 @reads("Reshape")
 def reshape(r, node, x, target):
     wanted = list(target.array.ravel()) if isinstance(target, KnownValue) else numbers(r, node, target, "shape")
-    kept = node.attributes.get("allowzero")
-    sizes: list = [n if isinstance(n, Size) or n or kept else x.shape[at] for at, n in enumerate(wanted)]
+    allow_zero = node.attributes.get("allowzero")
+    sizes: list = [n if isinstance(n, Size) or n or allow_zero else x.shape[at] for at, n in enumerate(wanted)]
     open_at = [at for at, n in enumerate(sizes) if isinstance(n, Size) or n is None]
     if -1 in sizes and open_at:
         # where one unknown size is the tensor's own, the other follows from the rest
@@ -155,8 +155,8 @@ def _parts_of_open_axis(r, x, axis: int, count: int):
     places = r.call("subtract", r.call("cumulative_sum", size.line(1), axis=0), 1)
     length = r.call("floor_divide", r.call("add", size.value(), count - 1), count)
     part = r.call("floor_divide", places, length)
-    chosen = [r.call("reshape", r.call("argwhere", r.call("equal", part, at)), (-1,)) for at in range(count)]
-    return [r.call("take", x, v, axis=axis) for v in chosen]
+    positions = [r.call("reshape", r.call("argwhere", r.call("equal", part, at)), (-1,)) for at in range(count)]
+    return [r.call("take", x, v, axis=axis) for v in positions]
 
 
 @reads("Slice")
@@ -302,8 +302,8 @@ def dropout(r, node, x, rate=None, training=None):
     share = 0.5 if rate is None else float(rate.array.reshape(-1)[0])
     if not 0 <= share < 1:
         raise r.refuse(node, f"has the ratio {share}, and it must be at least 0 and below 1")
-    kept = r.call("greater_equal", r.call("random_uniform_like", x), share)
-    return [r.call("where", kept, r.call("divide", x, 1 - share), 0.0), kept]
+    keep_mask = r.call("greater_equal", r.call("random_uniform_like", x), share)
+    return [r.call("where", keep_mask, r.call("divide", x, 1 - share), 0.0), keep_mask]
 
 
 @reads("Einsum")

@@ -21,9 +21,9 @@ def _truth(value) -> bool | None:
 def branch(r, node, condition):
     """If: the branch of a known condition; of another one both, between whose results the condition chooses."""
     then, other = node.attributes["then_branch"], node.attributes["else_branch"]
-    known = _truth(condition)
-    if known is not None:
-        return r.subgraph(then if known else other, (), node)
+    truth = _truth(condition)
+    if truth is not None:
+        return r.subgraph(then if truth else other, (), node)
     pairs = [*zip(r.subgraph(then, (), node), r.subgraph(other, (), node), strict=True)]
     if any((a.shape, a.dtype) != (b.shape, b.dtype) for a, b in pairs):
         raise r.refuse(node, "chooses at run time between results of different shapes or dtypes")
@@ -83,7 +83,7 @@ def scan(r, node, *inputs):
         collected.append(results[len(states) :])
     outputs = len(body.outputs) - len(states)
     places, reverses = (a.get(f"scan_output_{word}", [0] * outputs) for word in ("axes", "directions"))
-    found = []
+    body_outputs = []
     for column, axis, reverse in zip(zip(*collected, strict=True), places, reverses, strict=True):
-        found.append(r.call("stack", list(column)[:: -1 if reverse else 1], axis=axis))
-    return [*states, *found]
+        body_outputs.append(r.call("stack", list(column)[:: -1 if reverse else 1], axis=axis))
+    return [*states, *body_outputs]

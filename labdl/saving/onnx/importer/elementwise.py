@@ -88,8 +88,8 @@ def power(r, node, x, y):
     else:
         common = "float64" if "float64" in (x.dtype, y.dtype) else "float32"
     sides = (v if v.dtype == common else r.call("astype", v, common) for v in (x, y))
-    found = r.call("pow", *sides)
-    return found if x.dtype == common else r.call("astype", found, x.dtype)
+    result = r.call("pow", *sides)
+    return result if x.dtype == common else r.call("astype", result, x.dtype)
 
 
 @reads("Mean")
@@ -184,8 +184,8 @@ def bit_shift(r, node, x, y):
     if y.dtype != "uint8":
         far = r.call("logical_or", far, r.call("less", y, 0))
     near = r.call("where", far, 0 if left or x.dtype == "uint8" else bits - 1, y)
-    found = r.call("bitwise_left_shift" if left else "bitwise_right_shift", x, near)
-    return r.call("where", far, 0, found) if left or x.dtype == "uint8" else found
+    result = r.call("bitwise_left_shift" if left else "bitwise_right_shift", x, near)
+    return r.call("where", far, 0, result) if left or x.dtype == "uint8" else result
 
 
 reads("BitwiseAnd")(direct("bitwise_and"))

@@ -36,19 +36,19 @@ def _body(node: Node, functions: dict, inputs: list[Any]):
     except onnx.defs.SchemaError:
         return None
     for attribute in node.proto.attribute:
-        known = schema.attributes.get(attribute.name)
-        if known is not None and int(known.type.value) != attribute.type:
+        declaration = schema.attributes.get(attribute.name)
+        if declaration is not None and int(declaration.type.value) != attribute.type:
             raise ValueError(f"attribute {attribute.name!r} is of another type than the operator's")
-    found = onnx.FunctionProto()
+    function_proto = onnx.FunctionProto()
     if schema.has_function:
         version = _latest(schema.function_opset_versions, node.opset)
-        found.ParseFromString(schema.get_function_with_opset_version(version))
+        function_proto.ParseFromString(schema.get_function_with_opset_version(version))
     elif schema.has_context_dependent_function:
         version = _latest(schema.context_dependent_function_opset_versions, node.opset)
         types = [_type(onnx, value).SerializeToString() for value in inputs]
         text = schema.get_context_dependent_function_with_opset_version(version, node.proto.SerializeToString(), types)
-        found.ParseFromString(text)
-    return found if found.node else None
+        function_proto.ParseFromString(text)
+    return function_proto if function_proto.node else None
 
 
 def _latest(versions: list[int], most: int) -> int:
@@ -70,9 +70,11 @@ def expand(node: Node, function, number: int) -> list[Node]:
     names.update(itertools.zip_longest(function.input, node.inputs[: len(function.input)], fillvalue=""))
     outputs = [*node.outputs, *[""] * len(function.output)]
     names.update({inner: outer for inner, outer in zip(function.output, outputs, strict=False) if outer})
-    given = _defaults(onnx, node) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
+    attributes = _defaults(onnx, node) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
     versions = {"" if o.domain == "ai.onnx" else o.domain: o.version for o in function.opset_import}
-    return [read_node(onnx, _rename(onnx, inner, names, prefix, given), versions, _Any()) for inner in function.node]
+    return [
+        read_node(onnx, _rename(onnx, inner, names, prefix, attributes), versions, _Any()) for inner in function.node
+    ]
 
 
 def _defaults(onnx, node: Node) -> dict[str, Any]:
@@ -94,21 +96,21 @@ class _Any:
 
 def _rename(onnx, inner, names: dict[str, str], prefix: str, given: dict[str, Any]):
     """A node of a function with the names and attributes of where it is used."""
-    made = onnx.NodeProto()
-    made.CopyFrom(inner)
-    made.ClearField("attribute")
-    made.name = f"{prefix}{inner.name}" if inner.name else ""
-    for field in (made.input, made.output):
+    renamed_node = onnx.NodeProto()
+    renamed_node.CopyFrom(inner)
+    renamed_node.ClearField("attribute")
+    renamed_node.name = f"{prefix}{inner.name}" if inner.name else ""
+    for field in (renamed_node.input, renamed_node.output):
         for at, name in enumerate(field):
             field[at] = names.setdefault(name, f"{prefix}{name}")
     for attribute in inner.attribute:
         if not attribute.ref_attr_name:
-            made.attribute.append(_with_subgraph(onnx, attribute, names, prefix, given))
+            renamed_node.attribute.append(_with_subgraph(onnx, attribute, names, prefix, given))
         elif attribute.ref_attr_name in given:
-            copy = made.attribute.add()
+            copy = renamed_node.attribute.add()
             copy.CopyFrom(given[attribute.ref_attr_name])
             copy.name = attribute.name
-    return made
+    return renamed_node
 
 
 def _with_subgraph(onnx, attribute, names: dict[str, str], prefix: str, given: dict[str, Any]):

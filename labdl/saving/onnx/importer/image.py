@@ -23,13 +23,13 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
     mode, where = a.get("mode", "nearest"), a.get("coordinate_transformation_mode", "half_pixel")
     along = [axis % rank for axis in a.get("axes", range(rank))]
     policy = a.get("keep_aspect_ratio_policy", "stretch")
-    given: list[Any] = [None] * rank  # the ratios of the file
-    wanted = list(x.shape)
+    file_ratios: list[Any] = [None] * rank  # the ratios of the file
+    target = list(x.shape)
     if isinstance(scales, KnownValue) and scales.array.size:
         for axis, ratio in zip(along, scales.array.tolist(), strict=True):
-            n, given[axis] = x.shape[axis], ratio
+            n, file_ratios[axis] = x.shape[axis], ratio
             # in float32, as ONNX Runtime and PyTorch do: 5 * 1.4 is 7
-            wanted[axis] = None if n is None else int(np.float32(n) * np.float32(ratio))
+            target[axis] = None if n is None else int(np.float32(n) * np.float32(ratio))
     elif not isinstance(sizes, KnownValue):
         raise r.needs(node, scales if sizes is None else sizes, "sizes")
     elif (like := _tensor_of_sizes(sizes.array, along, rank)) is not None:
@@ -39,15 +39,15 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
         return r.call("interpolate_like", x, like, **settings)
     else:
         for axis, n in zip(along, sizes.array.tolist(), strict=True):  # unknown sizes stay unknown
-            wanted[axis] = n if isinstance(n, int) else x.shape[axis]
+            target[axis] = n if isinstance(n, int) else x.shape[axis]
         if policy != "stretch":
-            wanted, given = _keep_aspect(r, node, x.shape, wanted, along, policy)
-    changed = [axis for axis in along if given[axis] not in (None, 1.0) or wanted[axis] != x.shape[axis]]
+            target, file_ratios = _keep_aspect(r, node, x.shape, target, along, policy)
+    changed = [axis for axis in along if file_ratios[axis] not in (None, 1.0) or target[axis] != x.shape[axis]]
     if where == "tf_crop_and_resize":
         changed = list(along)
-    elif (found := _interpolate(r, node, x, wanted, given, changed, mode, where)) is not None:
-        return found
-    if any(x.shape[axis] is None or wanted[axis] is None for axis in changed):
+    elif (result := _interpolate(r, node, x, target, file_ratios, changed, mode, where)) is not None:
+        return result
+    if any(x.shape[axis] is None or target[axis] is None for axis in changed):
         raise r.refuse(node, f"resizes axes of unknown size in a way that LabDL does not support ({mode}, {where})")
     regions = {axis: None for axis in along}
     if where == "tf_crop_and_resize":
@@ -55,7 +55,7 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
             raise r.needs(node, roi, "region")
         edges = roi.array.astype("float64").tolist()
         regions = {axis: (edges[at], edges[at + len(along)]) for at, axis in enumerate(along)}
-    return resize_axes(r, node, x, [AxisSizes(a, x.shape[a], wanted[a], given[a], regions[a]) for a in changed])
+    return resize_axes(r, node, x, [AxisSizes(a, x.shape[a], target[a], file_ratios[a], regions[a]) for a in changed])
 
 
 def _keep_aspect(r, node, shape, wanted, along, policy: str):

@@ -65,8 +65,8 @@ def with_constants(file: File, constants: Mapping[str, Any]) -> File:
     for name, value in constants.items():
         spec = file.inputs.get(name)
         if spec is None:
-            known = ", ".join(file.inputs) or "none"
-            raise ConfigError(f"{file.name} has no input {name!r} for the constant: its inputs are {known}")
+            names = ", ".join(file.inputs) or "none"
+            raise ConfigError(f"{file.name} has no input {name!r} for the constant: its inputs are {names}")
         try:
             arrays[name] = np.asarray(value, dispatch.load("numpy").dtype(spec.dtype))
         except (ValueError, TypeError, OverflowError) as error:

@@ -149,8 +149,8 @@ def convolution(r, node, x, kernel, bias=None):
 
     def make():
         cls = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}[rank]
-        given = kernel.shape[1] * groups if x.shape[1] is None else None
-        return cls(kernel.shape[0], kernel.shape[2:], use_bias=bias is not None, in_channels=given, **options)
+        in_channels = kernel.shape[1] * groups if x.shape[1] is None else None
+        return cls(kernel.shape[0], kernel.shape[2:], use_bias=bias is not None, in_channels=in_channels, **options)
 
     return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
@@ -164,15 +164,15 @@ def deformable_convolution(r, node, x, kernel, offset, bias=None, mask=None):
 def _transposed_windows(r, node, rank: int, x, window):
     """Stride, dilation and padding of a transposed convolution, whose pads may follow from the sizes of its result."""
     a = node.attributes
-    same, wanted = a.get("auto_pad", "NOTSET"), a.get("output_shape")
-    if wanted is None and same in ("NOTSET", "VALID"):
+    same, target = a.get("auto_pad", "NOTSET"), a.get("output_shape")
+    if target is None and same in ("NOTSET", "VALID"):
         return windows(r, node, rank, x, window)
     stride, dilation = (tuple(a.get(word, [1] * rank)) for word in ("strides", "dilations"))
     if None in x.shape[2:]:
         raise r.refuse(node, "infers its pads from sizes that are unknown (output_shape or auto_pad): set pads instead")
     extra, pads = a.get("output_padding", [0] * rank), []
-    wanted = wanted[-rank:] if wanted else [n * s for n, s in zip(x.shape[2:], stride, strict=True)]
-    for n, m, k, s, d, e in zip(x.shape[2:], wanted, window, stride, dilation, extra, strict=True):
+    target = target[-rank:] if target else [n * s for n, s in zip(x.shape[2:], stride, strict=True)]
+    for n, m, k, s, d, e in zip(x.shape[2:], target, window, stride, dilation, extra, strict=True):
         total = s * (n - 1) + e + d * (k - 1) + 1 - m
         if total < 0:
             raise r.refuse(node, "has an output_shape that is larger than its windows reach")
@@ -193,8 +193,10 @@ def conv_transpose(r, node, x, kernel, bias=None):
 
     def make():
         cls = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}[rank]
-        given = kernel.shape[0] if x.shape[1] is None else None
-        return cls(kernel.shape[1] * groups, kernel.shape[2:], use_bias=bias is not None, in_channels=given, **options)
+        in_channels = kernel.shape[0] if x.shape[1] is None else None
+        return cls(
+            kernel.shape[1] * groups, kernel.shape[2:], use_bias=bias is not None, in_channels=in_channels, **options
+        )
 
     return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 

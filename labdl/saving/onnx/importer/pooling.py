@@ -77,11 +77,11 @@ def max_unpool(r, node, x, indices, sizes=None):
 
 def _move_positions(r, indices, old: tuple[int, ...], new: tuple[int, ...]):
     """Positions in a tensor as those in one of other sizes."""
-    left, moved = indices, None
+    rest, moved = indices, None
     for at in range(len(old)):
         step, wide = math.prod(old[at + 1 :]), math.prod(new[at + 1 :])
-        place = r.call("floor_divide", left, step)
-        left = r.call("subtract", left, r.call("multiply", place, step))
+        place = r.call("floor_divide", rest, step)
+        rest = r.call("subtract", rest, r.call("multiply", place, step))
         part = r.call("multiply", place, wide)
         moved = part if moved is None else r.call("add", moved, part)
     return moved

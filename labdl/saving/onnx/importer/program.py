@@ -205,20 +205,20 @@ class Run:
         inputs = self.inputs_behind(name)
         advice = "its sizes follow from those of the inputs"
         if inputs:
-            given = ", ".join(f"{n!r}: ..." for n in inputs)
-            advice = f"it follows from inputs, so give their values: labdl.load(path, constants={{{given}}})"
+            arguments = ", ".join(f"{n!r}: ..." for n in inputs)
+            advice = f"it follows from inputs, so give their values: labdl.load(path, constants={{{arguments}}})"
         return self.refuse(node, f"computes its {what} at run time, and LabDL needs them at import; {advice}")
 
     def inputs_behind(self, name: str) -> list[str]:
         """The inputs of the file whose values another value is computed from, but not only from their sizes."""
         sources = {out: n for n in self.file.nodes for out in n.outputs if out}
         sources |= self.sources
-        behind, waiting, seen = [], [name], set()
+        behind, waiting, visited = [], [name], set()
         while waiting:
             word = waiting.pop()
-            if word in seen or not word:
+            if word in visited or not word:
                 continue
-            seen.add(word)
+            visited.add(word)
             if word in self.file.inputs:
                 behind.append(word)
             elif word in sources and sources[word].kind not in ("Shape", "Size"):
@@ -313,9 +313,9 @@ class Run:
     def call(self, name: str, *args, **options):
         """Call an operator: recorded for tensors, computed now for known values."""
         entry = OPERATORS[name]
-        given = [v for v in leaves([*args, *options.values()]) if v is not None]
-        tensors = [v for v in given if isinstance(v, Spec | Parameter)]
-        if not tensors and not any(isinstance(v, KnownValue) and v.open for v in given):
+        arguments = [v for v in leaves([*args, *options.values()]) if v is not None]
+        tensors = [v for v in arguments if isinstance(v, Spec | Parameter)]
+        if not tensors and not any(isinstance(v, KnownValue) and v.open for v in arguments):
             return self._compute_now(entry, args, options)
         self.program.called.add(name)
         promoting = getattr(entry.rule, "promotes", False)
@@ -378,7 +378,7 @@ def _tied_tables(file: File) -> set[str]:
 
 def _with_origin(value, node: Node, inputs: list[Any], at: int):
     """A computed weight with its origin: the node's operator and attributes, and the values that it was computed from."""
-    if not isinstance(value, KnownValue) or not value.weight or any(value is given for given in inputs):
+    if not isinstance(value, KnownValue) or not value.weight or any(value is other for other in inputs):
         return value
     attributes = sorted((k, str(v)) for k, v in node.attributes.items())
     sources = [v.key if isinstance(v, KnownValue) and not v.open else None for v in inputs]

@@ -52,8 +52,8 @@ def _through_floats(name: str, *, before=None, after=None):
     def read(r, node, x, axes=None):
         if x.dtype in FLOATS:
             return read_float(r, node, x, axes)
-        found = read_float(r, node, r.call("astype", x, "float64"), axes)
-        return r.call("astype", found, x.dtype)
+        result = read_float(r, node, r.call("astype", x, "float64"), axes)
+        return r.call("astype", result, x.dtype)
 
     return read
 
@@ -80,12 +80,12 @@ def extreme(name: str, end: float):
 
 def position(name: str):
     def read(r, node, x):
-        axis, kept = node.attributes.get("axis", 0), bool(node.attributes.get("keepdims", 1))
+        axis, keepdims = node.attributes.get("axis", 0), bool(node.attributes.get("keepdims", 1))
         if not node.attributes.get("select_last_index"):
-            return r.call(name, x, axis=axis, keepdims=kept)
+            return r.call(name, x, axis=axis, keepdims=keepdims)
         if x.shape[axis] is None:
             raise r.refuse(node, "selects the last of equal elements (select_last_index) along an axis of unknown size")
-        place = r.call(name, r.call("flip", x, axis=axis), axis=axis, keepdims=kept)
+        place = r.call(name, r.call("flip", x, axis=axis), axis=axis, keepdims=keepdims)
         return r.call("subtract", x.shape[axis] - 1, place)
 
     return read
@@ -96,10 +96,10 @@ def cumulative(name: str):
         (along,) = numbers(r, node, axis, "axis")
         back, exclusive = node.attributes.get("reverse", 0), bool(node.attributes.get("exclusive", 0))
         x = r.call("flip", x, axis=along) if back else x
-        found = r.call(name, x, axis=along, dtype=x.dtype, include_initial=exclusive)
+        result = r.call(name, x, axis=along, dtype=x.dtype, include_initial=exclusive)
         if exclusive:  # the last one is the only one that includes the last element
-            found = r.call("getitem", found, (*(slice(None),) * (along % len(x.shape)), slice(-1)))
-        return r.call("flip", found, axis=along) if back else found
+            result = r.call("getitem", result, (*(slice(None),) * (along % len(x.shape)), slice(-1)))
+        return r.call("flip", result, axis=along) if back else result
 
     return read
 
@@ -140,8 +140,8 @@ def product(r, node, x, axes=None):
     """The product of numbers, or of a vector of sizes."""
     if isinstance(x, KnownValue) and x.open and x.ndim == 1:
         axes_of(r, node, x, axes)
-        found = np.asarray(functools.reduce(operator.mul, x.array.tolist()), object)
-        return KnownValue(found.reshape((1,) if node.attributes.get("keepdims", 1) else ()))
+        result = np.asarray(functools.reduce(operator.mul, x.array.tolist()), object)
+        return KnownValue(result.reshape((1,) if node.attributes.get("keepdims", 1) else ()))
     return _PRODUCT(r, node, x, axes)
 
 

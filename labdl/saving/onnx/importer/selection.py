@@ -159,13 +159,13 @@ def non_max_suppression(r, node, boxes, scores, most=None, overlap=None, least=N
     for sample in range(samples):
         for kind in range(classes):
             own = r.call("getitem", scores, (sample, kind))
-            kept = r.call("nms", r.call("getitem", boxes, sample), own, limits[0])
+            survivors = r.call("nms", r.call("getitem", boxes, sample), own, limits[0])
             if least is not None:
-                high = r.call("greater", r.call("take", own, kept, axis=0), limits[1])
-                kept = r.call("masked_select", kept, high)
-            kept = r.call("astype", r.call("getitem", kept, slice(limit)), "int64")
-            labels = [r.call("full_like", kept, n) for n in (sample, kind)]
-            rows.append(r.call("stack", [*labels, kept], axis=-1))
+                high = r.call("greater", r.call("take", own, survivors, axis=0), limits[1])
+                survivors = r.call("masked_select", survivors, high)
+            survivors = r.call("astype", r.call("getitem", survivors, slice(limit)), "int64")
+            labels = [r.call("full_like", survivors, n) for n in (sample, kind)]
+            rows.append(r.call("stack", [*labels, survivors], axis=-1))
     return r.call("concat", rows, axis=0)
 
 

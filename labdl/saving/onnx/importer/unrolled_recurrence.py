@@ -77,15 +77,15 @@ class Cell:
     def _lstm(self, given, hidden, cell):
         added = self._sum(self.r.call("matmul", hidden, self.recurrent), self.biases and self.biases[1])
         take, give, forget, new = self._parts(self._sum(given, added))
-        seen = self.peepholes or (None, None, None)  # of input, output, forget
+        peepholes = self.peepholes or (None, None, None)  # of input, output, forget
 
         def gate(value, weights, state):
             return self._activate(0, self._sum(value, None if weights is None else self._times(weights, state)))
 
-        take = gate(take, seen[0], cell)
-        forget = self._rest(take) if self.attributes.get("input_forget") else gate(forget, seen[2], cell)
+        take = gate(take, peepholes[0], cell)
+        forget = self._rest(take) if self.attributes.get("input_forget") else gate(forget, peepholes[2], cell)
         cell = self._sum(self._times(forget, cell), self._times(take, self._activate(1, new)))
-        give = gate(give, seen[1], cell)
+        give = gate(give, peepholes[1], cell)
         last = self.r.call(_ACTIVATIONS[self.activations[2]], cell)
         return self._times(give, last), cell
 
@@ -108,24 +108,24 @@ def unroll(r, node, refusal: FileFormatError, x, kernel, recurrent_kernel, bias,
     for at in range(directions):
         own = names[at * count : (at + 1) * count]
         cell = Cell(r, node, at, own, kernel, recurrent_kernel, bias, peepholes)
-        given = cell.products(x)
+        inputs = cell.products(x)
         own_states = [None if v is None else r.call("getitem", v, at) for v in states]
         if any(v is None for v in own_states):
-            first = r.call("getitem", given, (0, slice(None), slice(recurrent_kernel.shape[-1])))
+            first = r.call("getitem", inputs, (0, slice(None), slice(recurrent_kernel.shape[-1])))
             own_states = [r.call("zeros_like", first) if v is None else v for v in own_states]
         hidden, memory = [*own_states, None][:2]
         backward = direction == "reverse" or at == 1
-        found: list[Any] = [None] * len(steps)
+        step_outputs: list[Any] = [None] * len(steps)
         for step in reversed(steps) if backward else steps:
-            new, new_memory = cell.step(r.call("getitem", given, step), hidden, memory)
-            found[step] = new
+            new, new_memory = cell.step(r.call("getitem", inputs, step), hidden, memory)
+            step_outputs[step] = new
             if lengths is not None:  # after its end a sequence keeps its state, and its outputs are 0
                 live = r.call("expand_dims", r.call("greater", lengths, step), 1)
-                found[step] = r.call("where", live, new, 0.0)
+                step_outputs[step] = r.call("where", live, new, 0.0)
                 new = r.call("where", live, new, hidden)
                 new_memory = None if new_memory is None else r.call("where", live, new_memory, memory)
             hidden, memory = new, new_memory
-        outputs.append(r.call("stack", found, axis=0))
+        outputs.append(r.call("stack", step_outputs, axis=0))
         lasts.append([v for v in (hidden, memory) if v is not None])
     whole = r.call("stack", outputs, axis=2 if by_batch else 1)
     if by_batch:

@@ -56,10 +56,10 @@ def unknown_version(domain: str, operator: str, version: int) -> str:
     if defined.since_version <= NEWEST:
         return ""
     try:
-        known = defs.get_schema(operator, NEWEST)
+        schema = defs.get_schema(operator, NEWEST)
     except defs.SchemaError:
-        known = None
-    if known is not None and _form(known) == _form(defined):
+        schema = None
+    if schema is not None and _form(schema) == _form(defined):
         return ""
     return (
         f"is defined anew in version {defined.since_version} of the operator set, and this LabDL knows it up to version "

@@ -47,19 +47,19 @@ export function freePlace(
   const size = NODE_SIZE;
   const step = direction === 'down' ? size.width : size.height;
   const [x, y] = wanted;
-  const taken = Object.entries(places).map(([id, at]) => ({
+  const layerAreas = Object.entries(places).map(([id, at]) => ({
     at,
     ...sizeOf(id)
   }));
   const isFree = ([left, top]: Position) =>
-    taken.every(
+    layerAreas.every(
       ({ at, width, height }) =>
         left >= at[0] + width + MARGIN ||
         at[0] >= left + size.width + MARGIN ||
         top >= at[1] + height + MARGIN ||
         at[1] >= top + size.height + MARGIN
     );
-  for (let n = 0; n <= taken.length; n++) {
+  for (let n = 0; n <= layerAreas.length; n++) {
     const shift = n * (step + GAP / 2);
     const place: Position =
       direction === 'down' ? [x + shift, y] : [x, y + shift];

@@ -18,7 +18,7 @@ export function shortSettings(
   const properties = schema?.schema.properties ?? {};
   const declared = Object.keys(properties);
   const usual = properties[SPATIAL_SETTING]?.default;
-  const given =
+  const settings =
     usual === undefined || usual === null
       ? params
       : { [SPATIAL_SETTING]: usual, ...params };
@@ -26,9 +26,9 @@ export function shortSettings(
     const at = declared.indexOf(name);
     return at < 0 ? declared.length : at;
   };
-  return Object.keys(given)
+  return Object.keys(settings)
     .sort((a, b) => rank(a) - rank(b))
-    .map(name => shortSetting(type, name, given[name]))
+    .map(name => shortSetting(type, name, settings[name]))
     .join(SEPARATOR);
 }
 

@@ -8,7 +8,7 @@ import { acceptSources, type Dropping } from '../class-drop';
 function open(taken: string[] = []) {
   const panel = document.createElement('div');
   panel.innerHTML = '<div class="labdl-canvas"><p></p></div>';
-  const said: string[] = [];
+  const notices: string[] = [];
   const saved: [string, string][] = [];
   const converted: string[] = [];
   acceptSources(panel, {
@@ -21,7 +21,7 @@ function open(taken: string[] = []) {
         void saved.push([path, content])
     },
     actions: () => ({
-      say: (text: string) => said.push(text),
+      say: (text: string) => notices.push(text),
       focus: () => {}
     }),
     folder: () => 'models',
@@ -36,7 +36,7 @@ function open(taken: string[] = []) {
     }
     return event.defaultPrevented;
   };
-  return { drop, said, saved, converted };
+  return { drop, notices, saved, converted };
 }
 
 function dropOf(...files: File[]): Event {
@@ -47,18 +47,18 @@ function dropOf(...files: File[]): Event {
 const ONNX = new File(['abc'], 'Net.ONNX');
 
 test('a file from outside is stored beside the model and converted', async () => {
-  const { drop, said, saved, converted } = open();
+  const { drop, notices, saved, converted } = open();
   expect(await drop(dropOf(ONNX))).toBe(true);
   expect(saved).toEqual([['models/Net.ONNX', btoa('abc')]]);
   expect(converted).toEqual(['models/Net.ONNX']);
-  expect(said).toEqual([]);
+  expect(notices).toEqual([]);
 });
 
 test('a file that is there already is not overwritten', async () => {
-  const { drop, said, saved, converted } = open(['models/Net.ONNX']);
+  const { drop, notices, saved, converted } = open(['models/Net.ONNX']);
   await drop(dropOf(ONNX));
   expect([saved, converted]).toEqual([[], []]);
-  expect(said[0]).toContain('already exists');
+  expect(notices[0]).toContain('already exists');
 });
 
 test('other files are left to the canvas', async () => {
