@@ -8,6 +8,7 @@ import {
   useState,
   useSyncExternalStore
 } from 'react';
+import { flushSync } from 'react-dom';
 
 import { EditorActions } from './commands/actions';
 import { Breadcrumbs } from './canvas/Breadcrumbs';
@@ -233,7 +234,8 @@ function EditorBody({
       setCodeRequests(times => times + 1);
     },
     showShortcuts: () => showSheet(isShown => !isShown),
-    find: () => setSearches(times => times + 1),
+    // the field has the focus before the next key
+    find: () => flushSync(() => setSearches(times => times + 1)),
     openMenu: request => (isLocked ? undefined : menu.open(request)),
     offerClasses: classes.ask,
     used: memory.use

@@ -1,6 +1,7 @@
 // State of the quick menu: visibility, position, offered layers and the pending link.
 import { useStoreApi } from '@xyflow/react';
 import { ReactNode, RefObject, useState } from 'react';
+import { flushSync } from 'react-dom';
 
 import { EditorActions, MenuRequest } from './actions';
 import { fits } from '../model/insertion';
@@ -39,7 +40,8 @@ export function useQuickMenu(props: QuickMenuProps): OpenMenu {
     const [x, y, zoom] = transform;
     const [left, top] = request.at;
     const corner = { x: left * zoom + x, y: top * zoom + y };
-    setOpened({ ...request, corner, room: { width, height } });
+    // The search field has the focus before the next key: what a person types at once would go to the canvas.
+    flushSync(() => setOpened({ ...request, corner, room: { width, height } }));
   };
 
   const search = (query: string): LayerSchema[] => {
