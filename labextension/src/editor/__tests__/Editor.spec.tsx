@@ -215,6 +215,16 @@ describe('Editor', () => {
     expect(params()).toEqual({ size: 8 });
   });
 
+  it('has the focus in its search fields before the next key', async () => {
+    const { actions } = await open(fine);
+    // no act: nothing may wait for a later rendering
+    actions.openMenu();
+    const label = () => document.activeElement?.getAttribute('aria-label');
+    expect(label()).toBe('Search layers that fit here');
+    actions.find();
+    expect(label()).toBe('Find layers');
+  });
+
   it('refuses a name that Python would not take', async () => {
     const { document, actions } = await open(fine);
     act(() => void actions.addLayer('Filter'));
