@@ -2,6 +2,7 @@
 
 import type { Translator } from '../../editor';
 import type { EditorCommand } from './editor-commands';
+import { runWithFocus } from './focus';
 
 export function classCommands(trans: Translator): EditorCommand[] {
   return [
@@ -9,7 +10,7 @@ export function classCommands(trans: Translator): EditorCommand[] {
       id: 'labdl:add-class',
       label: trans.__('Add Class from a Kernel…'),
       caption: trans.__('Add an nn.Module class defined in a running notebook'),
-      run: actions => void setTimeout(() => void actions.offerClasses())
+      run: actions => runWithFocus(() => void actions.offerClasses())
     }
   ];
 }

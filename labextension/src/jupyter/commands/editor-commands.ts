@@ -23,6 +23,7 @@ import { fitIcon, layoutIcon } from '../icons';
 import { noteCommands } from './note-commands';
 import { sampleCommands } from './sample-commands';
 import type { GraphWidget } from '../documents/document-widget';
+import { runWithFocus } from './focus';
 
 export interface EditorCommand {
   id: string;
@@ -95,8 +96,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Find Layers…'),
       caption: trans.__('Find layers by name, type, setting, shape or problem'),
       icon: searchIcon,
-      // delayed, since the command palette restores the previous focus
-      run: actions => void setTimeout(() => actions.find()),
+      run: actions => runWithFocus(() => actions.find()),
       reads: true
     },
     {
@@ -110,8 +110,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       id: 'labdl:show-shortcuts',
       label: trans.__('Show Keys of the Canvas'),
       caption: trans.__('Show the keys of the canvas'),
-      // delayed, since the command palette restores the previous focus
-      run: actions => void setTimeout(() => actions.showShortcuts()),
+      run: actions => runWithFocus(() => actions.showShortcuts()),
       reads: true
     },
     ...SELECTION_COMMANDS.map(command => ({
@@ -126,8 +125,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Add Layer…'),
       caption: trans.__('Add a layer after the selected layers'),
       icon: addIcon,
-      // delayed, since the command palette restores the previous focus
-      run: actions => void setTimeout(() => actions.openMenu())
+      run: actions => runWithFocus(() => actions.openMenu())
     },
     {
       id: 'labdl:link',

@@ -3,6 +3,7 @@
 import type { Translator } from '../../editor';
 import type { EditorCommand } from './editor-commands';
 import { noteIcon } from '../icons';
+import { runWithFocus } from './focus';
 
 export function noteCommands(trans: Translator): EditorCommand[] {
   return [
@@ -12,13 +13,13 @@ export function noteCommands(trans: Translator): EditorCommand[] {
       caption: trans.__('Add a note to the canvas'),
       icon: noteIcon,
       // delayed, since menus and the command palette restore the previous focus
-      run: actions => void setTimeout(() => actions.addNote())
+      run: actions => runWithFocus(() => actions.addNote())
     },
     {
       id: 'labdl:add-note-around',
       label: trans.__('Add Note Around Selection'),
       caption: trans.__('Frame the selected layers with a note'),
-      run: actions => void setTimeout(() => actions.frameSelection())
+      run: actions => runWithFocus(() => actions.frameSelection())
     }
   ];
 }
