@@ -14,7 +14,7 @@ from labdl.models.pretrained import family as families
 from labdl.models.pretrained.families.labels import class_names
 from labdl.models.pretrained.family import Family, Head
 from labdl.models.pretrained.folder import read_config, read_generation, read_optional
-from labdl.models.pretrained.hub import folder_of
+from labdl.models.pretrained.location import find_folder
 from labdl.models.pretrained.tokenizers import read_tokenizer
 from labdl.models.pretrained.weights import fit_weights, read_weights
 from labdl.nn.module import Module
@@ -79,7 +79,7 @@ def from_pretrained(
     does not have; MissingFileError that says which files to put where; FileFormatError for a broken file;
     StateDictError for weights that do not fit the config. Source: transformers.AutoModel.from_pretrained.
     """
-    folder = folder_of(source, revision)
+    folder = find_folder(source, revision)
     config = read_config(folder)
     family = families.find(config)
     name, head = families.find_head(family, config, architecture)

@@ -10,11 +10,9 @@ import numpy as np
 
 from labdl.errors import FileFormatError, MissingFileError, StateDictError
 from labdl.interop.public_weights import PublicNames
+from labdl.models.hub import WEIGHT_FILES
 from labdl.models.pretrained.family import Family
 from labdl.nn.module import Module
-
-# in the order in which they are looked for
-FILES = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
@@ -22,9 +20,9 @@ def read_weights(folder: Path) -> dict[str, np.ndarray]:
 
     Raises MissingFileError where there are none, FileFormatError for files that are broken or hold code.
     """
-    path = next((folder / name for name in FILES if (folder / name).exists()), None)
+    path = next((folder / name for name in WEIGHT_FILES if (folder / name).exists()), None)
     if path is None:
-        raise MissingFileError(f"{folder} has no weights: put one of {', '.join(FILES)} there")
+        raise MissingFileError(f"{folder} has no weights: put one of {', '.join(WEIGHT_FILES)} there")
     # models are below saving; this is read when from_pretrained is called
     from labdl.saving.native.file_formats import format_of
     from labdl.saving.native.formats import safetensors, shards, torch, torch_legacy

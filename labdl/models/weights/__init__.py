@@ -10,8 +10,8 @@ from pathlib import Path
 
 from labdl.bounded.files import open_file
 from labdl.errors import ConfigError, suggest_name
-from labdl.models.weights.folder import hash_in, provide_address, provide_set, weights_folder
-from labdl.models.weights.hub import is_hub_address, parse_address
+from labdl.models.hub import is_hub_address, parse_address, provide_weights
+from labdl.models.weights.folder import hash_in, provide_set, weights_folder
 from labdl.models.weights.labels import class_names
 from labdl.models.weights.timm import TIMM
 from labdl.models.weights.torchvision import TORCHVISION
@@ -80,7 +80,7 @@ def locate_weights(model: str, weights: str | Path, *, progress: bool = True) ->
     if entry is not None:
         return provide_set(entry, progress=progress), entry
     if isinstance(weights, str) and is_hub_address(weights):
-        return provide_address(weights, progress=progress), None
+        return provide_weights(weights, progress=progress), None
     path = Path(weights).expanduser()
     return path, next((entry for entry in _sets_of(model) if _is_file_of(path, entry)), None)
 

@@ -6,8 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from labdl.models.weights.hub import HUB, is_hub_address, provide_hub_file, provide_part
-from labdl.models.weights.reading import is_index, part_names
+from labdl.models.hub import is_hub_address, provide_weights
 from labdl.models.weights.weight_set import WeightSet
 
 # the first digits of the SHA-256, which torch.hub checks too
@@ -27,7 +26,7 @@ def weights_folder() -> Path:
 def provide_set(entry: WeightSet, *, progress: bool = True) -> Path:
     """The path of the file of a weight set, downloaded unless it is there. Raises as `labdl.data.sources.download.fetch`."""
     if is_hub_address(entry.source):
-        return provide_address(entry.source, progress=progress)
+        return provide_weights(entry.source, progress=progress)
     from filelock import FileLock
 
     from labdl.data.sources.download import fetch
@@ -44,18 +43,6 @@ def provide_set(entry: WeightSet, *, progress: bool = True) -> Path:
             progress=progress,
             otherwise=f'write weights="path/of/{entry.file}"',
         )
-
-
-def provide_address(address: str, *, progress: bool = True) -> Path:
-    """The path of a file of the Hugging Face Hub, ``hf://owner/name[@revision][/file]``; see `provide_hub_file`.
-
-    The files that an index names are beside it.
-    """
-    folder = weights_folder() / HUB
-    path = provide_hub_file(address, folder, progress=progress)
-    for name in part_names(path) if is_index(path) else ():
-        provide_part(address, path, name, folder, progress=progress)
-    return path
 
 
 def hash_in(name: str) -> str | None:

@@ -25,17 +25,3 @@ def read_weights(
 
     own = {name: parameter.standard_shape for name, parameter in model.named_parameters()}
     return read_arrays(path, {**own, **names.public_shapes(own)}, prefix=prefix, keys=keys)
-
-
-def is_index(path: Path) -> bool:
-    """Whether a file lists the files of a checkpoint in several."""
-    from labdl.saving.native.formats.shards import SUFFIX
-
-    return path.name.endswith(SUFFIX)
-
-
-def part_names(path: Path) -> list[str]:
-    """The names of the files that an index lists. Raises FileFormatError."""
-    from labdl.saving.native.formats.shards import file_names
-
-    return file_names(path)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hub_server import HubServer
 from safetensors.numpy import save as safetensors_bytes
 from weight_server import WeightServer
 
@@ -30,10 +31,8 @@ def server():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The cache of weights, and no cache of huggingface_hub."""
+    """The cache of weights."""
     monkeypatch.setenv("LABDL_WEIGHTS", str(tmp_path / "weights"))
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     return tmp_path / "weights"
 
 
@@ -249,116 +248,102 @@ def test_a_file_with_code_is_refused_and_nothing_runs(folder, small, tmp_path):
         create(str(tmp_path / "other.pth"))
 
 
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A server in the place of the Hugging Face Hub, and an empty cache."""
+    hub = HubServer()
+    hub.direct(monkeypatch, tmp_path / "cache")
+    yield hub
+    hub.stop()
+
+
 class TestHub:
     """Files of the Hugging Face Hub, from a server that answers as it does."""
 
-    @pytest.fixture(autouse=True)
-    def endpoint(self, server, folder, monkeypatch):
-        monkeypatch.setenv("HF_ENDPOINT", server.address)
-
-    def put(self, server, repository, name, content, revision="main", large=True):
-        path = f"/{repository}/resolve/{revision}/{name}"
-        server.files[path] = content
-        if large:
-            server.large.add(path)
-        return path
-
-    def test_the_usual_file_is_found_and_kept(self, server, folder, small):
-        self.put(server, "me/small", "model.safetensors", safetensors_bytes(small))
-        assert equal(create("hf://me/small"), small)
-        assert (folder / "hub/me/small/main/model.safetensors").is_file()
-        count = len(server.requests)
+    def test_the_usual_file_is_downloaded_once_and_used_without_a_connection(self, hub, small):
+        hub.put("me/small", "model.safetensors", safetensors_bytes(small))
+        hub.put("me/small", "pytorch_model.bin", b"not wanted")
         assert equal(create("hf://me/small"), small)
         assert equal(create("hf://me/small/model.safetensors"), small)
-        assert len(server.requests) == count
+        assert hub.downloads == ["model.safetensors"]
+        hub.stop()
+        assert equal(create("hf://me/small"), small)
+        with pytest.raises(MissingFileError, match=r"cannot be reached .*download net\.pth of .*me/small"):
+            create("hf://me/small/net.pth")
 
     @pytest.mark.sample(False)
-    def test_a_named_file_of_a_revision_in_a_folder(self, server, small, tmp_path):
-        self.put(server, "me/small", "all/net.pth", pth(small, tmp_path / "net.pth"), revision="v2")
+    def test_a_named_file_of_a_revision_in_a_folder(self, hub, small, tmp_path):
+        hub.put("me/small", "all/net.pth", pth(small, tmp_path / "net.pth"), revision="v2")
         assert equal(create("hf://me/small@v2/all/net.pth"), small)
-        with pytest.raises(MissingFileError, match="the Hub has no such file"):
+        with pytest.raises(MissingFileError, match="has no revision 'v3'"):
+            create("hf://me/small@v3/all/net.pth")
+        hub.put("me/small", "other.pth", b"")
+        with pytest.raises(MissingFileError, match=r"me/small on the Hub has not all/net\.pth"):
             create("hf://me/small/all/net.pth")
 
     @pytest.mark.sample(False)
-    def test_an_older_repository_has_pytorch_model_bin(self, server, small, tmp_path):
-        self.put(server, "me/old", "pytorch_model.bin", pth(small, tmp_path / "net.pth"))
+    def test_an_older_repository_has_pytorch_model_bin(self, hub, small, tmp_path):
+        hub.put("me/old", "pytorch_model.bin", pth(small, tmp_path / "net.pth"))
         assert equal(create("hf://me/old"), small)
 
-    def test_a_file_that_differs_from_the_hash_of_the_hub_is_refused(self, server, small, monkeypatch):
-        path = self.put(server, "me/small", "model.safetensors", safetensors_bytes(small))
-        original = server.files[path]
+    def test_a_file_that_differs_from_the_hash_of_the_hub_is_refused_and_removed(self, hub, small):
+        content = safetensors_bytes(small)
+        hub.put("me/small", "model.safetensors", content)
+        hub.stored["me/small", "model.safetensors"] = content[:-4] + b"\0\0\0\1"
+        for _ in range(2):  # the cache does not keep it
+            with pytest.raises(FileFormatError, match="other content than the published hash"):
+                create("hf://me/small")
+        hub.stored.clear()
+        assert equal(create("hf://me/small"), small)
 
-        class Other(dict):
-            """The store has other bytes than the head tells of."""
-
-            def __getitem__(self, name):
-                asked = server.requests[-1][1].startswith("/store")
-                return original[:-4] + b"\0\0\0\1" if asked else original
-
-        server.files = Other(server.files)
-        with pytest.raises(FileFormatError, match="other content than the published hash"):
-            create("hf://me/small")
-
-    def test_an_index_brings_its_parts(self, server, folder, small):
+    def test_an_index_brings_its_parts(self, hub, small):
         names = list(small)
         parts = {"model-1.safetensors": names[::2], "model-2.safetensors": names[1::2]}
         for file, inside in parts.items():
-            self.put(server, "me/large", file, safetensors_bytes({name: small[name] for name in inside}))
+            hub.put("me/large", file, safetensors_bytes({name: small[name] for name in inside}))
         table = {"weight_map": {name: file for file, inside in parts.items() for name in inside}}
-        self.put(server, "me/large", "model.safetensors.index.json", json.dumps(table).encode(), large=False)
+        hub.put("me/large", "model.safetensors.index.json", json.dumps(table).encode())
         assert equal(create("hf://me/large"), small)
-        count = len(server.requests)
-        assert equal(create("hf://me/large"), small)
-        assert len(server.requests) == count
+        assert sorted(hub.downloads) == ["model-1.safetensors", "model-2.safetensors", "model.safetensors.index.json"]
+        del hub.repositories["me/large"]["main"]["model-2.safetensors"]
+        with pytest.raises(MissingFileError, match=r"lacks model-2\.safetensors, which its model\.safetensors\.index"):
+            create("hf://me/large")
 
     @pytest.mark.sample(False)
-    def test_a_renamed_repository(self, server, small):
-        path = self.put(server, "me/new", "model.safetensors", safetensors_bytes(small))
-        server.moved["/me/before/resolve/main/model.safetensors"] = path
+    def test_a_renamed_repository(self, hub, small):
+        hub.put("me/new", "model.safetensors", safetensors_bytes(small))
+        hub.renamed["me/before"] = "me/new"
         assert equal(create("hf://me/before"), small)
 
-    @pytest.mark.sample(False)
-    def test_the_cache_of_huggingface_hub_is_used(self, server, small, tmp_path):
-        home = tmp_path / "hf/hub/models--me--cached"
-        (home / "refs").mkdir(parents=True)
-        (home / "refs/main").write_text("abc123")
-        (home / "snapshots/abc123").mkdir(parents=True)
-        (home / "blobs").mkdir()
-        (home / "blobs/123").write_bytes(safetensors_bytes(small))
-        (home / "snapshots/abc123/model.safetensors").symlink_to("../../blobs/123")  # as huggingface_hub has it
-        assert equal(create("hf://me/cached"), small)
-        assert not server.requests
-
-    def test_closed_and_missing_repositories(self, server, small, folder):
-        server.closed.add("/me/closed/resolve/main/model.safetensors")
-        with pytest.raises(MissingFileError, match="hf download me/closed"):
-            create("hf://me/closed")
-        with pytest.raises(MissingFileError, match=r"one of model\.safetensors, .*the Hub has no such file"):
-            create("hf://me/nothing")
-        server.stop()
-        with pytest.raises(MissingFileError) as caught:
-            create("hf://me/small")
-        assert "cannot be reached" in str(caught.value)
-        assert f"put it at {folder / 'hub/me/small/main/model.safetensors'}" in str(caught.value)
-        server.stop = lambda: None
+    def test_closed_and_missing_repositories(self, hub, small):
+        hub.closed.add("me/closed")
+        hub.gated.add("me/gated")
+        hub.put("me/empty", "README.md", b"")
+        for name, message in {
+            "closed": r"no model me/closed, or it is private.*log in",
+            "gated": r"me/gated .* conditions accepted",
+            "nothing": "no model me/nothing",
+            "empty": r"me/empty on the Hub has not one of model\.safetensors, ",
+        }.items():
+            with pytest.raises(MissingFileError, match=message):
+                create(f"hf://me/{name}")
 
     @pytest.mark.parametrize(
         "address",
         ["hf://", "hf://me", "hf://me/../x", "hf://../x", "hf://me/x/../../y", "hf://me/x//y", "hf://me/x@../y"],
     )
-    def test_other_addresses_are_refused(self, address, small, server):
+    def test_other_addresses_are_refused(self, address, small, hub):
         with pytest.raises(ConfigError, match="is no address of the Hugging Face Hub"):
             create(address)
-        assert not server.requests
+        assert not hub.requests
 
 
-def test_a_set_of_the_hub_has_its_preprocessing(server, folder, small, monkeypatch):
-    monkeypatch.setenv("HF_ENDPOINT", server.address)
+def test_a_set_of_the_hub_has_its_preprocessing(hub, small, monkeypatch):
     entry = WeightSet(
         "small_resnet", "hub", "V1", "hf://me/small/model.safetensors", PicturePreprocessing(18, 16), None
     )
     monkeypatch.setattr(weights, "WEIGHT_SETS", (*WEIGHT_SETS, replace(entry)))
-    server.files["/me/small/resolve/main/model.safetensors"] = safetensors_bytes(small)
+    hub.put("me/small", "model.safetensors", safetensors_bytes(small))
     for name in ("hub", "hf://me/small"):
         model = create(name)
         assert equal(model, small)
