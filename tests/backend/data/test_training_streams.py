@@ -197,7 +197,8 @@ def test_ctrl_c_and_errors_of_a_step_leave_no_workers(backend, kind, capsys):
         if getattr(event, "step", 0) == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    t.fit(loader, epochs=1, progress=False, callbacks=[interrupt])
+    with pytest.raises(KeyboardInterrupt):
+        t.fit(loader, epochs=1, progress=False, callbacks=[interrupt])
     assert "Stopped. The model keeps its current parameters." in capsys.readouterr().out
     assert t.progress.step >= 3
     assert workers() == []
