@@ -52,7 +52,6 @@ def _levels(boxes, count, canonical):
     case([floats(1, 2, 5, 4)], _boxes(2, 4, low=-3, high=9), ints(2, high=1), 2, (0.5,), canonical=(4, 224, 2)),
     composite=True,
     precision="float32",
-    without_onnx="each box reads another map",
     options={"canonical": Numbers(Number(0), 3)},
 )
 def pyramid_roi_align(

@@ -98,9 +98,16 @@ def nms_mask(boxes, scores, iou_threshold, classes=None) -> Spec:
     """One truth for each box."""
     _check_boxes(boxes)
     for numbers, what in ((scores, "score"), (classes, "class")):
-        if numbers is not None and (len(numbers.shape) != boxes.ndim - 1 or boxes.ndim < 2):
+        if numbers is not None and not _is_one_each(boxes.shape, numbers.shape):
             raise ValueError(f"boxes {show(boxes.shape)} want one {what} each, received {show(numbers.shape)}")
     return Spec(broadcast(boxes.shape[:-1], scores.shape), "bool")
+
+
+def _is_one_each(boxes: tuple[int | None, ...], numbers: tuple[int | None, ...]) -> bool:
+    """Whether there can be one number for each of the boxes (..., K, 4), where sizes may be unknown."""
+    if len(boxes) < 2 or len(numbers) != len(boxes) - 1:
+        return False
+    return all(None in sizes or sizes[0] == sizes[1] for sizes in zip(boxes, numbers, strict=False))
 
 
 def pyramid_roi_align(maps, boxes, batch_indices, output_size, spatial_scales, **options) -> Spec:

@@ -115,12 +115,16 @@ def test_every_layer_gives_the_same_in_onnx_runtime(case):
 
 
 def called(name, args, kwargs):
-    """A model of one operator and its inputs, the first size unknown where that can be built and written."""
+    """A model of one operator and its inputs, the first size, the batch, unknown where that can be built and written."""
     rng = np.random.default_rng(0)
     arrays = [np.asarray(s.draw(rng)) for s in samples([*args, *kwargs.values()])]
+    batch = max((a.shape[0] for a in arrays if a.ndim), default=0)
     for known in (False, True):
         model = Calls(name, args, kwargs)
-        specs = [Spec(a.shape if known or not a.ndim else (None, *a.shape[1:]), str(a.dtype)) for a in arrays]
+        specs = [
+            Spec(a.shape if known or not a.ndim or a.shape[0] != batch else (None, *a.shape[1:]), str(a.dtype))
+            for a in arrays
+        ]
         try:
             return model.build(*specs, backend="numpy"), encode(model), arrays
         except ModelError:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hostile_files import CASES, build
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]  # the first test waits for the files of all
 
 CHILD = Path(__file__).with_name("reading_process.py")
 # what the case of another format tries in the same code, for seconds

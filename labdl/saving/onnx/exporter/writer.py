@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch, ops
-from labdl.errors import ModelError
+from labdl.errors import ModelError, UnknownValueError
 from labdl.graph.names import UnusedNames
 from labdl.nn.embedding import Embedding
 from labdl.nn.module import Module
@@ -150,12 +150,16 @@ class Writer:
             if result is not NotImplemented:
                 return result
         if entry.composite:
-            return neutral(entry.body)(*args, **kwargs)
+            try:
+                return neutral(entry.body)(*args, **kwargs)
+            except UnknownValueError:  # the parts depend on values
+                if not entry.without_onnx:
+                    raise
         what = "" if write is None else " with these arguments"
         reason = f" ({entry.without_onnx})" if entry.without_onnx else ""
         raise ModelError(
             f"ops.{entry.name} in {self.place()} has no ONNX form{what}{reason}: replace it by other operators"
-        )
+        ) from None
 
     def _specs(self, entry: Operator, args, kwargs):
         """Specs of the results, inferred without values: with values a composite would write its parts."""
