@@ -49,7 +49,7 @@ def source_of(model, folder):
     return space["Calls"]()
 
 
-@pytest.mark.sample(every=12)
+@pytest.mark.sample(every=24)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_operator_in_every_form(name, backend, tmp_path):
     args, kwargs = OPERATORS[name].samples[0]

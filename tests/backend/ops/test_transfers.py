@@ -107,6 +107,7 @@ def test_a_chain_of_fifty_operators_copies_nothing(backend, copies):
     assert np.isfinite(labdl.to_numpy(x)).all()
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("call", [pytest.param(c, id=n) for n, c in value_calls() if n.endswith("-0")])
 def test_an_operator_copies_nothing(call, backend, copies):
     """But for those whose result's shape depends on values: it has to be known to the host."""

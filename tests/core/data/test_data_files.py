@@ -162,6 +162,7 @@ def test_gaps_are_filled_with_what_training_samples_have(missing, encode, tmp_pa
     np.testing.assert_allclose(scaled.arrays[0][:, 0].mean(), 0, atol=1e-6)
 
 
+@pytest.mark.sample(False)
 def test_columns_of_texts_without_an_end(tmp_path):
     file = table(tmp_path, "name,gap,kind\n" + "".join(f"n{n},,{n % 2}\n" for n in range(20_000)))
     with pytest.raises(LabDLError, match="the column 'gap' has no values: leave it out"):

@@ -29,7 +29,7 @@ class Wrapped(nn.Module):
         return self.layer(*inputs)
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("name", [n for n, cls in LAYERS.items() if input_ports(cls)])
 def test_every_layer_goes_through_graph_json_and_source(name):
     example, rng = LAYERS[name].layer_example, np.random.default_rng(0)
@@ -59,7 +59,7 @@ def test_an_index_of_several_tensors_is_refused_in_words(name, args, kwargs):
         labdl.trace(Calls(name, args, kwargs), *specs)
 
 
-@pytest.mark.sample(every=12)
+@pytest.mark.sample(every=24)
 @pytest.mark.parametrize(("name", "args", "kwargs"), OPERATOR_CASES)
 @pytest.mark.slow
 def test_every_operator_goes_through_graph_json_and_source(name, args, kwargs):

@@ -11,7 +11,7 @@ from labdl.errors import ConfigError, ModelError
 from labdl.models import zoo
 
 
-@pytest.mark.sample(every=12)
+@pytest.mark.sample(every=24)
 @pytest.mark.parametrize("name", zoo.ZOO)
 def test_each_has_the_published_number_of_parameters_and_can_be_traced(name):
     entry = zoo.ZOO[name]
@@ -105,6 +105,7 @@ def test_the_editor_takes_one_as_it_is():
     editor.close()
 
 
+@pytest.mark.sample(False)
 def test_no_framework_is_needed():
     code = (
         "import sys\nfrom labdl.lab.editor import zoo\n"

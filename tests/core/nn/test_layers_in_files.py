@@ -38,7 +38,7 @@ def alone(name):
     return Graph({**nodes, "n": Node(name, "it", dict(cls.layer_example.params))}, edges, name="one_layer")
 
 
-@pytest.mark.sample(every=6)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_layer_comes_back_from_hdf5_and_from_code(name, tmp_path):
     graph = alone(name)
@@ -68,7 +68,7 @@ class Alone(nn.Module):
         return self.layer(*inputs)
 
 
-@pytest.mark.sample(every=6)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("case", VARIANTS)
 def test_settings_come_back_from_files_and_from_code(case, tmp_path):
     """Settings of None too, and those that are not None by default."""

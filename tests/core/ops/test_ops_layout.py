@@ -109,7 +109,7 @@ def settled(result):
     return result if isinstance(result, tuple | list) else [result]
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("entry", [e for e in FOLLOWED if not e.random], ids=lambda e: e.name)
 def test_it_means_the_same_on_both_sides(entry):
     rng, tried, used = np.random.default_rng(0), 0, 0

@@ -104,6 +104,7 @@ WRAPPERS = {
 }
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("suffix", ["new.pt", "old.pt", "net.safetensors"])
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_wrapped_modules(name, suffix, tmp_path):

@@ -101,7 +101,7 @@ def batch_for(specs, size, batch):
 # -- the registry
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("case", LAYER_CASES)
 def test_every_layer_gives_the_same_in_onnx_runtime(case):
     layer, _ = twins(case, Numpy)

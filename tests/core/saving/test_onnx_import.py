@@ -39,7 +39,7 @@ def test_every_layer_comes_back(case):
         assert_same(call(again, given), call(layer.eval(), given))
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=16)
 @pytest.mark.parametrize("name", [name for name, entry in OPERATORS.items() if not entry.random])
 def test_every_operator_comes_back(name):
     for args, kwargs in OPERATORS[name].samples:
@@ -452,6 +452,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("what", REFUSED)
 def test_errors_of_unsupported_files(what, tmp_path):
     make, message = REFUSED[what]
@@ -485,6 +486,7 @@ def test_errors_of_missing_files_and_packages(tmp_path, monkeypatch):
         import_onnx(tmp_path / "net.onnx")
 
 
+@pytest.mark.sample(False)
 def test_what_is_written_can_be_read():
     """Every ONNX operator that a layer is written with has a reader."""
     kinds = {

@@ -121,6 +121,7 @@ def updates(settings):
 ONE_OF_EACH = {named.cls: name for name, named in OPTIMIZERS.items()}
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("cls", ONE_OF_EACH, ids=lambda cls: cls.__name__)
 def test_every_setting_of_an_optimizer_changes_the_updates(cls):
     plain = cls()

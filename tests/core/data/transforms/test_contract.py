@@ -29,6 +29,7 @@ def test_the_same_random_numbers_give_the_same_sample(transform):
     assert _equal(transform(sample, rng=7), transform(sample, rng=7))
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("transform", CASES)
 def test_the_argument_is_not_changed(transform):
     sample = sample_for(transform)
@@ -37,6 +38,7 @@ def test_the_argument_is_not_changed(transform):
     assert _equal(sample, before)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("transform", [c for c in CASES if c.id not in FUNCTIONS])
 def test_a_file_holds_it(transform):
     values = json.loads(json.dumps(T.to_dict(transform)))
@@ -53,6 +55,7 @@ def test_its_docstring_has_a_summary_and_a_source(transform):
     assert len(doc.splitlines()[0]) <= 120
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("transform", CASES)
 def test_parts_of_a_sample_keep_their_kinds(transform):
     """A label stays; a part keeps its class unless the transform makes another of it."""
