@@ -24,6 +24,7 @@ from labdl.saving.native.formats.dtypes import dtype_of, name_of, unread
 if TYPE_CHECKING:
     import h5py
 
+_AUTOMATIC = re.compile(r"[a-z0-9_]*?(?:_(\d{1,9}))?", re.ASCII)  # dense, dense_1, conv2d_12
 WEIGHTS = "model.weights.h5"  # in an archive
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _BESIDE = re.compile(
@@ -104,11 +105,63 @@ def _locate(layer: KerasLayer, at: list[h5py.Group], found: dict[str, h5py.Datas
             if isinstance(item, h5py.Dataset):
                 found[name] = item
                 break
-    for names, part in file_paths(layer):
-        ways = [group.get(name) for group in at for name in names]
+    named = _layers_by_name(at)
+    paths = file_paths(layer)
+    _check_order([names for names, _ in paths], [part for _, part in paths], at, named)
+    for names, part in paths:
+        own = named.get(names[0].rpartition("/")[2])
+        ways = [own] if own is not None else [group.get(name) for group in at for name in names]
         inside = dict.fromkeys(way for way in ways if isinstance(way, h5py.Group))
         if inside:
             _locate(part, list(inside), found)
+
+
+def _layers_by_name(at: list[h5py.Group]) -> dict[str, h5py.Group]:
+    """The layers that a functional or sequential model numbers, by the names that a person or Keras gave them."""
+    import h5py
+
+    named: dict[str, h5py.Group] = {}
+    for group in at:
+        layers = group.get("layers")
+        for inside in layers.values() if isinstance(layers, h5py.Group) else ():
+            name = _name_of(inside) if isinstance(inside, h5py.Group) else ""
+            if name:
+                named.setdefault(name, inside)
+    return named
+
+
+def _name_of(layer: h5py.Group) -> str:
+    """The name of a layer, which Keras 3.9 and newer keeps beside its number; else an empty text."""
+    import h5py
+
+    variables = layer.get("vars")
+    name = variables.attrs.get("name", "") if isinstance(variables, h5py.Group) else ""
+    return name if isinstance(name, str) else ""
+
+
+def _check_order(
+    paths: list[list[str]], parts: list[KerasLayer], at: list[h5py.Group], named: Mapping[str, h5py.Group]
+) -> None:
+    """Refuse layers that could be exchanged: alike, numbered in the order in which they run, and created in another.
+
+    Keras's own names, dense_3 before dense_7, tell the order of creation.
+    """
+    import h5py
+
+    kinds: dict[str, list[int]] = {}
+    for names, part in zip(paths, parts, strict=True):
+        if names[0].rpartition("/")[2] in named:
+            continue
+        for path in names[1:]:
+            inside = next((group[path] for group in at if path in group), None)
+            match = _AUTOMATIC.fullmatch(_name_of(inside)) if isinstance(inside, h5py.Group) else None
+            if match is not None:
+                kinds.setdefault(repr(part.kind_and_shapes()), []).append(int(match[1] or 0))
+    if any(numbers != sorted(numbers) for numbers in kinds.values()):
+        raise StateDictError(
+            "its layers of one class and of equal shapes run in another order than they were created in, and their names are "
+            "not those of the model's layers, so that they could be exchanged: name the layers in Keras as the model does"
+        )
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], model: KerasLayer) -> None:
