@@ -179,7 +179,7 @@ def test_integers_have_no_negative_powers(dtype, exponent, tensor):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
 @pytest.mark.parametrize("function", [ops.floor_divide, ops.remainder, ops.fmod])
 def test_integers_are_not_divided_by_zero(function, dtype, divisor, tensor):
-    with pytest.raises(Exception, match=r"(?i)zero"):  # each framework has a class of its own
+    with pytest.raises(Exception, match=r"(?i)zero|integer div"):  # in the words of each framework
         labdl.to_numpy(function(tensor([2, 3], dtype), tensor([2, 0], dtype) if divisor == "tensor" else 0))
 
 
