@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import Tensor, nn, ops
 from mindspore.ops import operations as P
 
+from labdl.backends.mindspore.call_recorder import reads_values
 from labdl.backends.mindspore.dtypes import (
     ALL,
     ALL_NUMBERS,
@@ -115,8 +116,11 @@ def _complex_power(x, y):
 
 
 def _real_power(x, y):
-    """The gradient of 0 to the power of 0 is NaN: 0 as that of a constant."""
-    if isinstance(y, Tensor) and is_floating(x):
+    """The kernel has numbers for negative powers of integers; the gradient of 0 to the power of 0 is NaN: a constant's."""
+    if not is_floating(x):
+        if reads_values() and (y.asnumpy() < 0).any():
+            raise ValueError("pow: integers have no negative powers; convert them with ops.astype")
+    elif isinstance(y, Tensor):
         x = ops.where(ops.equal(y, 0.0), ops.stop_gradient(x), x)
     return ops.pow(x, y)
 
@@ -135,6 +139,12 @@ def _with_infinities(kernel, beside_infinity):
     return pair(call, ALL_REALS, numbers=False)
 
 
+def _refuse_zero(name, y) -> None:
+    """The kernels divide integers by zero without an error; in programs and on a device the quotient is undefined."""
+    if not is_floating(y) and reads_values() and not y.asnumpy().all():
+        raise ZeroDivisionError(f"{name}: an integer is divided by zero")
+
+
 def _apart(x, y):
     return ops.less(ops.sign(x) * ops.sign(y), 0)
 
@@ -151,6 +161,7 @@ def _divide_integers(x, y):
 
 def _floor_quotient(x, y):
     """The kernel ignores the sign of a zero divisor and gives NaN beside infinities, where the standard has the quotient."""
+    _refuse_zero("floor_divide", y)
     if x.dtype is int64:
         return _divide_integers(x, y)[0]
     found = ops.floor_divide(x, y)
@@ -164,6 +175,7 @@ def _floor_quotient(x, y):
 
 def _remainder(x, y):
     """The kernel's zeros have no sign, which is the divisor's."""
+    _refuse_zero("remainder", y)
     found = _of_infinities(x, y)
     if not is_floating(x):
         return found
@@ -176,6 +188,7 @@ def _modulo(x, y):
 
 
 def _truncated_modulo(x, y):
+    _refuse_zero("fmod", y)
     if x.dtype is int64:
         found = _modulo(x, y)
         other = ops.logical_and(ops.not_equal(found, 0), ops.less(ops.sign(x) * ops.sign(y), 0))

@@ -175,6 +175,14 @@ def test_integers_have_no_negative_powers(dtype, exponent, tensor):
         labdl.to_numpy(ops.pow(tensor([2, 3], dtype), tensor([2, -1], dtype) if exponent == "tensor" else -1))
 
 
+@pytest.mark.parametrize("divisor", ["tensor", "number"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("function", [ops.floor_divide, ops.remainder, ops.fmod])
+def test_integers_are_not_divided_by_zero(function, dtype, divisor, tensor):
+    with pytest.raises(Exception, match=r"(?i)zero|integer div"):  # in the words of each framework
+        labdl.to_numpy(function(tensor([2, 3], dtype), tensor([2, 0], dtype) if divisor == "tensor" else 0))
+
+
 def test_complex_zero_to_the_power_of_zero_is_one_beside_other_powers(tensor):
     base, power = [0, 0, 2j, 1], [0, 2, 0, 1j]
     found = labdl.to_numpy(ops.pow(tensor(base, "complex64"), tensor(power, "complex64")))
