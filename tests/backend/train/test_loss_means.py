@@ -299,3 +299,16 @@ def test_an_output_of_which_nothing_counts_has_the_loss_0(backend, accumulate):
     for name, value in after.items():
         assert np.isfinite(value).all()
         assert np.array_equal(value, before[name]) == name.startswith("a/"), name
+
+
+@pytest.mark.sample(False)
+def test_a_loss_of_pytorch_trains_as_its_own(backend):
+    if backend.name != "torch":
+        pytest.skip("a layer of PyTorch wants tensors of PyTorch")
+    x, y = X[:, 0], Y[:, 0]
+    runs = []
+    for loss in (torch.nn.CrossEntropyLoss(), nn.CrossEntropyLoss()):
+        model = nn.Sequential(nn.Linear(CLASSES)).build((None, FEATURES), backend="torch", seed=0)
+        t = Trainer(model, loss, SGD(0.5), seed=0)
+        runs.append((list(t.fit(x, y, shuffle=False, progress=False)["loss"]), t.model.state_dict()))
+    compare(*runs)
