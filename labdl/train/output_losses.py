@@ -48,10 +48,10 @@ class OutputLosses:
         counts.
         """
         outputs, targets = self._parts(output, "output of the model"), self._parts(target, "target")
-        found = {}
+        values = {}
         for name, loss in self.losses.items():
-            found[name] = ops.multiply(self.sums.get(name, loss)(outputs[name], targets[name]), factors[name])
-        return found
+            values[name] = ops.multiply(self.sums.get(name, loss)(outputs[name], targets[name]), factors[name])
+        return values
 
     @property
     def uneven(self) -> bool:
@@ -70,23 +70,23 @@ class OutputLosses:
     def divisors(self, target: Any, size: int) -> dict[str, float]:
         """What the mean of each loss divides by, for targets of ``size`` samples; 1 for sums. The axes have to be known."""
         targets = self._parts(target, "target")
-        found = {}
+        values = {}
         for name, loss in self.losses.items():
             if name in self.sums and isinstance(targets[name], np.ndarray):
-                found[name] = float(loss.normalizer(targets[name], self.axes[name]))  # type: ignore[attr-defined]
+                values[name] = float(loss.normalizer(targets[name], self.axes[name]))  # type: ignore[attr-defined]
             else:
-                found[name] = 1.0 if _is_sum(loss) else float(size)
-        return found
+                values[name] = 1.0 if _is_sum(loss) else float(size)
+        return values
 
     def factors(self, target: Any, size: int, part: int) -> dict[str, float]:
         """The factors of `shares` for a part of ``part`` samples of a batch of ``size``."""
-        found = {}
+        values = {}
         for name, divisor in self.divisors(target, size).items():
             if name in self.sums:
-                found[name] = 1 / divisor if divisor else 0.0
+                values[name] = 1 / divisor if divisor else 0.0
             else:
-                found[name] = 1.0 if _is_sum(self.losses[name]) else part / size
-        return found
+                values[name] = 1.0 if _is_sum(self.losses[name]) else part / size
+        return values
 
     @property
     def modules(self) -> list[Module]:
