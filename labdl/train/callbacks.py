@@ -83,12 +83,12 @@ _HOOKS = (
 
 
 def split_early_stopping(
-    callbacks: Iterable[Listener], own: EarlyStopping | None
+    callbacks: Iterable[Listener] | None, own: EarlyStopping | None
 ) -> tuple[EarlyStopping | None, list[Listener]]:
     """Split the early stopping, from the settings or among the callbacks, from the other callbacks. Raises ConfigError."""
     if callable(callbacks) or isinstance(callbacks, Callback):
         raise ConfigError(f"callbacks wants a list of functions of an event: callbacks=[{callback_name(callbacks)}]")
-    listed = list(callbacks)
+    listed = list(callbacks or ())
     for callback in listed:
         if isinstance(callback, type) and issubclass(callback, Callback):
             raise ConfigError(f"callbacks wants an object, received the class {callback.__name__}: write it with ()")

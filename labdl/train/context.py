@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from labdl.nn.module import Module
+from labdl.train.output_losses import OutputLosses
 
 if TYPE_CHECKING:
     from labdl.train.config import TrainerSettings
@@ -75,7 +76,8 @@ class TrainContext:
     def modules(self) -> list[Module]:
         """The modules that a training step computes with."""
         loss = self.loss_function
-        return [self.model, *([loss] if isinstance(loss, Module) else getattr(loss, "modules", []))]
+        inner = loss.modules if isinstance(loss, OutputLosses) else []
+        return [self.model, *([loss] if isinstance(loss, Module) else inner)]
 
     @property
     def sums_loss(self) -> bool:

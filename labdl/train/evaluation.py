@@ -16,7 +16,7 @@ from labdl.train.data_validation import check_data
 from labdl.train.loaders import as_loader, check_evaluation_data, dataset_of
 from labdl.train.logged_values import means_of
 from labdl.train.loss_function import Objective
-from labdl.train.loss_mean import loss_weight
+from labdl.train.loss_mean import LossMean
 from labdl.train.metrics.metric import check_number
 from labdl.train.named_inputs import split_by_name
 from labdl.train.train_step import to_arrays
@@ -38,7 +38,7 @@ def evaluate(
 ) -> dict[str, float]:
     """Mean losses and metrics over a data set, in evaluation mode; ``classes`` is updated with each batch.
 
-    The losses are those of the whole data set as one batch, whatever the size of the batches: see `loss_weight`.
+    The losses are those of the whole data set as one batch, whatever the size of the batches: see `LossMean`.
     """
     model, methods = context.model, context.methods
     check_evaluation_data(dataset)
@@ -50,8 +50,8 @@ def evaluate(
     metrics = {
         name: metric.fresh() for name, metric in context.metrics.items()
     }  # those of the context belong to the training
-    totals: dict[str, float] = {}
-    seen, logged, weights = 0, {}, 0.0
+    losses = LossMean(context)
+    seen, logged = 0, {}
     monitor = state.validation_monitor
     if monitor is not None and monitor.dataset is not dataset:
         monitor = None
@@ -69,10 +69,8 @@ def evaluate(
                 values, output = evaluate_batch(context, state, x, y)
                 if monitor is not None:
                     monitor.update(x, y, output, seen)
-                weight = loss_weight(context, x, y, output)
-                for name, value in values.items():  # NaN where nothing counts
-                    totals[name] = totals.get(name, 0.0) + (value * weight if weight else 0.0)
-                output, size, weights = methods.postprocess(output), size_of(x), weights + weight
+                losses.add(values, x, y, output)
+                output, size = methods.postprocess(output), size_of(x)
                 for metric in metrics.values():
                     metric.update(output, y)
                 if classes is not None:
@@ -83,9 +81,8 @@ def evaluate(
             batches.close()
             for module in context.modules:
                 module.train(was_training)
-    whole = 1.0 if context.sums_loss else weights
     return {
-        **{name: total / whole if whole else float("nan") for name, total in totals.items()},
+        **losses.compute(),
         **{name: check_number(name, metric.compute()) for name, metric in metrics.items()},
         **means_of(logged),
     }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labdl.nn.module import Module
 from labdl.train.data_adapter import map_structure, size_of
+from labdl.train.output_losses import OutputLosses
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -37,6 +40,50 @@ def part_weights(context: TrainContext, x: Any, y: Any, parts: list[slice], outp
     weights = [loss_weight(context, take(x, part), take(y, part), output) for part in parts]
     total = 1.0 if context.sums_loss else sum(weights)
     return [weight / total if total else 0.0 for weight in weights]
+
+
+def output_losses(context: TrainContext) -> OutputLosses | None:
+    """The losses by output of a training of which one is not a mean over the samples, else None."""
+    loss = context.loss_function
+    if not isinstance(loss, OutputLosses) or not loss.uneven or context.overridden & {"loss", "phases"}:
+        return None
+    return loss
+
+
+class LossMean:
+    """The mean losses over the batches of a data set, each by what its own mean divides by."""
+
+    def __init__(self, context: TrainContext):
+        self._context, self._by_output = context, output_losses(context)
+        self._totals: dict[str, float] = {}
+        self._weights: dict[str, float] = {}
+
+    def add(self, values: Mapping[str, float], x: Any, y: Any, output: Any) -> None:
+        """Add the losses of a batch by name."""
+        by_output = self._by_output
+        if by_output is None:
+            weights = dict.fromkeys(values, loss_weight(self._context, x, y, output))
+        else:
+            divisors = by_output.divisors(y, size_of(x))
+            weights = {f"loss_{name}": divisor for name, divisor in divisors.items()}
+        for name, weight in weights.items():  # the value is NaN where nothing counts
+            self._totals[name] = self._totals.get(name, 0.0) + (values[name] * weight if weight else 0.0)
+            self._weights[name] = self._weights.get(name, 0.0) + weight
+
+    def compute(self) -> dict[str, float]:
+        """The means by name, NaN for a loss of which nothing counts; it is left out of the sum of the losses."""
+        by_output, means = self._by_output, {}
+        for name, total in self._totals.items():
+            single = by_output.losses[name.removeprefix("loss_")] if by_output else self._context.loss_function
+            whole = 1.0 if getattr(single, "reduction", None) == "sum" else self._weights[name]
+            means[name] = total / whole if whole else float("nan")
+        if by_output is None:
+            return means
+        factors = self._context.settings.loss_weights or {}
+        parts = [
+            mean * factors.get(name.removeprefix("loss_"), 1.0) for name, mean in means.items() if self._weights[name]
+        ]
+        return {"loss": math.fsum(parts) if parts else float("nan"), **means}
 
 
 def nothing_counts(context: TrainContext, state: TrainState, y: Any) -> bool:

@@ -6,6 +6,9 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from labdl import ops
 from labdl.errors import ConfigError
 from labdl.nn.loss.target_values import check_target_values
 from labdl.nn.module import Module
@@ -30,10 +33,60 @@ class OutputLosses:
         self.losses = dict(losses) if isinstance(losses, Mapping) else {str(i): loss for i, loss in enumerate(losses)}
         if not self.losses:
             raise ConfigError("loss wants a loss for each output, received none")
+        self.axes: dict[str, int] = {}  # of the outputs, by name, once they are known
+        self.sums = {name: _as_sum(loss) for name, loss in self.losses.items() if _divides(loss)}
 
     def __call__(self, output: Any, target: Any) -> dict[str, Any]:
         outputs, targets = self._parts(output, "output of the model"), self._parts(target, "target")
+        self.read_axes(output)
         return {name: loss(outputs[name], targets[name]) for name, loss in self.losses.items()}
+
+    def shares(self, output: Any, target: Any, factors: Mapping[str, Any]) -> dict[str, Any]:
+        """The losses of a part of a batch as shares of those of the batch, which are their sums over the parts.
+
+        A share is a loss times its factor; one of targets that are ignored or weighted is a sum before, and 0 where nothing
+        counts.
+        """
+        outputs, targets = self._parts(output, "output of the model"), self._parts(target, "target")
+        values = {}
+        for name, loss in self.losses.items():
+            values[name] = ops.multiply(self.sums.get(name, loss)(outputs[name], targets[name]), factors[name])
+        return values
+
+    @property
+    def uneven(self) -> bool:
+        """True if one of the losses is not a mean over the samples: a sum, or of targets that may be ignored or weighted."""
+        return bool(self.sums) or any(map(_is_sum, self.losses.values()))
+
+    def lacks_targets(self, target: Any) -> bool:
+        """True if nothing counts of the targets of one of the losses, whose mean would be 0 / 0."""
+        parts = self._parts(target, "target")
+        for name in self.sums:
+            part, axes, divide = parts[name], self.axes[name], self.losses[name].normalizer  # type: ignore[attr-defined]
+            if isinstance(part, np.ndarray) and not divide(part[:1], axes) and not divide(part, axes):
+                return True  # mostly the first sample counts
+        return False
+
+    def divisors(self, target: Any, size: int) -> dict[str, float]:
+        """What the mean of each loss divides by, for targets of ``size`` samples; 1 for sums. The axes have to be known."""
+        targets = self._parts(target, "target")
+        values = {}
+        for name, loss in self.losses.items():
+            if name in self.sums and isinstance(targets[name], np.ndarray):
+                values[name] = float(loss.normalizer(targets[name], self.axes[name]))  # type: ignore[attr-defined]
+            else:
+                values[name] = 1.0 if _is_sum(loss) else float(size)
+        return values
+
+    def factors(self, target: Any, size: int, part: int) -> dict[str, float]:
+        """The factors of `shares` for a part of ``part`` samples of a batch of ``size``."""
+        values = {}
+        for name, divisor in self.divisors(target, size).items():
+            if name in self.sums:
+                values[name] = 1 / divisor if divisor else 0.0
+            else:
+                values[name] = 1.0 if _is_sum(self.losses[name]) else part / size
+        return values
 
     @property
     def modules(self) -> list[Module]:
@@ -46,6 +99,9 @@ class OutputLosses:
         for name, loss in self.losses.items():
             if isinstance(loss, Module) and isinstance(outputs[name], Spec) and isinstance(targets[name], Spec):
                 loss.build(outputs[name], targets[name], backend=backend)
+                if name in self.sums:
+                    self.sums[name].build(outputs[name], targets[name], backend=backend)
+        self.read_axes(output)
 
     def check_targets(self, target: Any) -> None:
         """Raise ConfigError for targets that the loss of their output does not take."""
@@ -53,6 +109,11 @@ class OutputLosses:
             if name in self.losses:
                 loss = self.losses[name]
                 check_target_values(part, loss, None, f"{snake_case(type(loss), 'Loss')} of the output {name}")
+
+    def read_axes(self, output: Any) -> None:
+        """Read the number of axes of each output."""
+        outputs = self._parts(output, "output of the model")
+        self.axes = {name: len(getattr(outputs[name], "shape", ())) for name in self.losses}
 
     def _parts(self, value: Any, title: str) -> Mapping[str, Any]:
         """The parts of an output or a target by name. Raises ConfigError if there is not one for each loss."""
@@ -65,6 +126,21 @@ class OutputLosses:
             count = len(value) if isinstance(value, tuple | list) else 1
             raise ConfigError(f"there are losses of {len(self.losses)} outputs, the {title} has {count}")
         return {str(i): part for i, part in enumerate(value)}
+
+
+def _is_sum(loss: Any) -> bool:
+    return getattr(loss, "reduction", None) == "sum"
+
+
+def _divides(loss: Any) -> bool:
+    """True for a loss whose mean is not one over the samples."""
+    return isinstance(loss, Module) and hasattr(loss, "normalizer") and not _is_sum(loss)
+
+
+def _as_sum(loss: Any) -> Any:
+    copied = copy.deepcopy(loss)
+    copied.reduction = "sum"
+    return copied
 
 
 def check_loss_weights(value: Any) -> dict[str, float] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,11 +18,12 @@ from labdl.train.binding import binding_key, prepare
 from labdl.train.data_adapter import Structure, flatten, map_structure, size_of, unflatten
 from labdl.train.gradient_checkpointing import with_checkpointing
 from labdl.train.loss_function import Objective
-from labdl.train.loss_mean import nothing_counts, part_weights, warn_of_nothing
+from labdl.train.loss_mean import nothing_counts, output_losses, part_weights, take, warn_of_nothing
 from labdl.train.precision import describe_skips
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
+    from labdl.train.output_losses import OutputLosses
     from labdl.train.state import PhaseState, TrainState
 
 Step = Callable[[Any, Any], tuple[dict[str, float], Any]]
@@ -138,11 +141,11 @@ def objective(context: TrainContext, phase: PhaseState, structure: Structure, *,
 
 def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, structure: Structure) -> Step:
     settings, backend = context.settings, state.backend
-    function = objective(context, phase, structure, scaled=phase.scaler is not None)
-    compilable = Compilable(function.run, context.modules, backend, state.batch_size)
-    update = _Update(context, phase)
+    update, by_output = _Update(context, phase), output_losses(context)
     if phase.scaler is not None or settings.accumulate > 1:
-        return _make_accumulating_step(context, state, phase, function, compilable, update)
+        return _make_accumulating_step(context, state, phase, structure, update)
+    function = objective(context, phase, structure)
+    compilable = Compilable(function.run, context.modules, backend, state.batch_size)
     custom = context.overrides_update or settings.gradient_norm or settings.keep_gradients or settings.clips
     run = backend.train_function(
         compilable,
@@ -154,8 +157,11 @@ def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, stru
     tensor = backend.tensor if state.prefetch is None else state.prefetch.tensor
     to_numpy = backend.to_numpy
     forward = backend.evaluate_function(function.run, compiled=False)
+    in_shares = functools.cache(lambda: _make_accumulating_step(context, state, phase, structure, update))
 
     def step(x, y):
+        if by_output is not None and by_output.axes and by_output.lacks_targets(y):
+            return in_shares()(x, y)
         if nothing_counts(context, state, y):
             values, output, _ = function.read(forward(*map(tensor, flatten((x, y))[0])))
             return update.skip(values), output
@@ -172,15 +178,17 @@ def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, stru
 
 
 def _make_accumulating_step(
-    context: TrainContext,
-    state: TrainState,
-    phase: PhaseState,
-    function: Objective,
-    compilable: Compilable,
-    update: _Update,
+    context: TrainContext, state: TrainState, phase: PhaseState, structure: Structure, update: _Update
 ) -> Step:
-    """Build a step that accumulates the gradients of the parts of a batch: see `part_weights`."""
-    settings, backend, scaler = context.settings, state.backend, phase.scaler
+    """Build a step that accumulates the gradients of the parts of a batch: see `part_weights` and `OutputLosses.shares`."""
+    settings, backend, scaler, by_output = context.settings, state.backend, phase.scaler, output_losses(context)
+    scaled = scaler is not None
+    if by_output is None:
+        function = objective(context, phase, structure, scaled=scaled)
+    else:
+        function = _objective_in_shares(context, phase, structure, by_output, scaled=scaled)
+    modules = [*context.modules, *([] if by_output is None else by_output.sums.values())]
+    compilable = Compilable(function.run, modules, backend, state.batch_size)
     differentiate = backend.gradient_function(compilable, phase.optimizer, compiled=context.compiled)
     apply = state.update_time.wrap(
         backend.update_function(phase.optimizer, neutral(update.apply), compiled=context.compiled)
@@ -193,8 +201,16 @@ def _make_accumulating_step(
         size = state.batch_size or math.ceil(count / settings.accumulate)
         sums, losses, outputs, weights = [], {}, BatchParts(), []
         parts = [slice(start, start + size) for start in range(0, count, size)]
+        if by_output is not None:
+            if not by_output.axes:  # the forward is overridden
+                forward = backend.evaluate_function(neutral(context.methods.forward), compiled=False)
+                by_output.read_axes(forward(map_structure(tensor, take(x, parts[0]))))
+            weights = [float(any(by_output.divisors(y, count).values()))] * len(parts)
         for n, part in enumerate(parts):
             leaves = [leaf if len(parts) == 1 else leaf[part] for leaf in flatten((x, y))[0]]
+            if by_output is not None:
+                factors = by_output.factors(y, count, min(size, count - part.start))
+                leaves += [np.asarray(factor, "float32") for factor in flatten(factors)[0]]
             scale = [] if scaler is None else [backend.tensor(np.asarray(scaler.scale, "float32"))]
             result, gradients = differentiate(*map(tensor, leaves), *scale)
             values, output, _ = function.read(result if scaler is None else result[1:])
@@ -219,6 +235,23 @@ def _make_accumulating_step(
         return update.read(losses, list(apply(sums) or ())), outputs
 
     return step
+
+
+def _objective_in_shares(
+    context: TrainContext, phase: PhaseState, structure: Structure, losses: OutputLosses, *, scaled: bool
+) -> Objective:
+    """The differentiated function of a part of a batch, whose last tensors are the factors of `OutputLosses.shares`."""
+
+    def share(x, targets):
+        y, factors = targets
+        output = context.methods.forward(x)
+        return losses.shares(output, y, factors), output
+
+    x, y = unflatten(structure, itertools.repeat(0.0))
+    with_factors = flatten((x, (y, dict.fromkeys(losses.losses, 0.0))))[1]
+    function = with_checkpointing(context, share, phase.optimizer.backend)
+    settings = context.settings
+    return Objective(function, with_factors, settings.low_precision, scaled, context.loss_name, settings.loss_weights)
 
 
 class _Update:

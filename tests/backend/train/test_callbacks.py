@@ -220,3 +220,7 @@ def test_wrong_values_to_log(backend):
             subject.log(name, value)
     with pytest.raises(ConfigError, match="log wants a batch_size above 0, received 0"):
         subject.log("x", 1.0, batch_size=0)
+
+
+def test_no_callbacks_are_none(backend):
+    assert len(linear(backend).fit(X, Y, callbacks=None, **OPTIONS)["loss"]) == 1

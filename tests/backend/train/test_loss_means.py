@@ -5,6 +5,7 @@ References are one large batch, and PyTorch's losses in float64.
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -234,3 +235,80 @@ def test_validation_of_a_training_counts_what_counts(backend):
 
 def test_evaluation_in_which_nothing_counts(backend):
     assert math.isnan(trainer(backend, "cross_entropy").evaluate(X, np.full_like(Y, -100), batch_size=8)["loss"])
+
+
+# -- losses of several outputs, of which each has its own divisor
+
+
+class TwoOutputs(nn.Module):
+    def __init__(self):
+        self.a, self.b, self.c = nn.Linear(CLASSES), nn.Linear(CLASSES), nn.Linear(2)
+
+    def forward(self, x):
+        return {"a": self.a(x), "b": self.b(x), "c": self.c(x)}
+
+
+class OwnForward(Trainer):
+    def forward(self, x):
+        return {name: output * 2.0 for name, output in self.model(x).items()}
+
+
+TARGETS = {"a": SPARSE, "b": Y, "c": RNG.normal(size=(COUNT, LENGTH, 2)).astype("float32")}
+
+
+def outputs_trainer(backend, cls=Trainer, **options):
+    model = TwoOutputs().build((None, LENGTH, FEATURES), backend=backend.name, seed=0)
+    loss: Any = {
+        "a": "cross_entropy",
+        "b": nn.CrossEntropyLoss(class_weights=WEIGHTS),
+        "c": nn.MeanSquaredErrorLoss(reduction="sum"),
+    }
+    settings: dict[str, Any] = {"loss_weights": {"a": 0.5, "c": 0.01}, "backend": backend.name, "seed": 0, **options}
+    return cls(model, loss, SGD(0.5), **settings)
+
+
+@pytest.mark.parametrize("cls", [Trainer, OwnForward])
+def test_accumulated_losses_of_several_outputs_match_one_batch(backend, cls):
+    results = []
+    for size, parts in ((32, 1), (8, 4), (12, 3)):
+        t = outputs_trainer(backend, cls, accumulate=parts)
+        history = t.fit(X, TARGETS, batch_size=size, shuffle=False, epochs=2, progress=False)
+        results.append(([history[name] for name in sorted(history)], t.model.state_dict()))
+    compare(results[1], results[0])
+    compare(results[2], results[0])
+
+
+def test_validation_of_several_outputs_in_batches_matches_one_batch(backend):
+    t = outputs_trainer(backend)
+    expected = t.evaluate(X, TARGETS, batch_size=COUNT)
+    for size in (8, 5):
+        values = t.evaluate(X, TARGETS, batch_size=size)
+        assert values == pytest.approx(expected, rel=2e-6)
+
+
+@pytest.mark.parametrize("accumulate", [1, 4])
+def test_an_output_of_which_nothing_counts_has_the_loss_0(backend, accumulate):
+    t = outputs_trainer(backend, accumulate=accumulate)
+    before = t.model.state_dict()
+    targets = {**TARGETS, "a": np.full_like(SPARSE, -100)}
+    history = t.fit(X, targets, batch_size=32 // accumulate, validation=(X, targets), progress=False)
+    assert history["loss_a"] == [0.0]
+    assert math.isnan(history["val_loss_a"][0])
+    assert math.isfinite(history["val_loss"][0])
+    after = t.model.state_dict()
+    for name, value in after.items():
+        assert np.isfinite(value).all()
+        assert np.array_equal(value, before[name]) == name.startswith("a/"), name
+
+
+@pytest.mark.sample(False)
+def test_a_loss_of_pytorch_trains_as_its_own(backend):
+    if backend.name != "torch":
+        pytest.skip("a layer of PyTorch wants tensors of PyTorch")
+    x, y = X[:, 0], Y[:, 0]
+    runs = []
+    for loss in (torch.nn.CrossEntropyLoss(), nn.CrossEntropyLoss()):
+        model = nn.Sequential(nn.Linear(CLASSES)).build((None, FEATURES), backend="torch", seed=0)
+        t = Trainer(model, loss, SGD(0.5), seed=0)
+        runs.append((list(t.fit(x, y, shuffle=False, progress=False)["loss"]), t.model.state_dict()))
+    compare(*runs)
