@@ -1,4 +1,4 @@
-"""The state of a run that has no checkpoints and no file of its own: kept while it trains, for a process that ends early."""
+"""The state of a run that has no checkpoints of its own: kept while it trains, for a process that ends early."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Run(RecordedRun):
 
     Several runs may be active at the same time; their steps alternate. They share one random number stream, except branches
     and their parents. When the program ends it stops its runs after the current step: call `wait` for those that should
-    finish. A stopped run saves its parameters to ``save_to``, and a last checkpoint if it has checkpoints. A run without both
+    finish. A stopped run saves its parameters to ``save_to``, and a last checkpoint if it has checkpoints. A run without them
     keeps one checkpoint in its folder while it trains, written at the end of an epoch if the last one is more than ten seconds
     old, and at the end of the program; ``trainer.start(data, resume=path)`` resumes from there.
     """
@@ -69,7 +69,7 @@ class Run(RecordedRun):
         assert trainer.loop is not None
         self._loop = trainer.loop
         self.save_to = None if save_to is None else Path(save_to)
-        self._kept = KeptState(self._write_kept_state) if save_to is None and self._loop.checkpoint is None else None
+        self._kept = KeptState(self._write_kept_state) if self._loop.checkpoint is None else None
         self._saved: tuple[int, int] | None = None  # identity and time of the file after the last write
         self.history: dict[str, list[float]] = {}
         self.error: BaseException | None = None
@@ -342,9 +342,9 @@ class Run(RecordedRun):
             source_snapshot.save_source(self.folder, self.trainer.context, self.trainer.state, self._loop.epochs)
 
     def _save_parameters(self, last: bool = False) -> None:
+        if not last:
+            self._keep_state()
         if self.save_to is None:
-            if not last:
-                self._keep_state()
             return
         try:
             self.save_to.parent.mkdir(parents=True, exist_ok=True)
