@@ -99,7 +99,7 @@ class Checkpoint:
             kept = {*checkpoints(self.folder)[-self.keep :], path, best(self.folder)}
             for other in checkpoints(self.folder):
                 if other not in kept:
-                    _remove(other)
+                    remove(other)
         return path
 
     def save_after_step(self, context: TrainContext, state: TrainState) -> Path | None:
@@ -309,7 +309,7 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     """Rename to a hidden name, then delete: a crash leaves no partial checkpoint."""
     hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     os.rename(path, hidden)

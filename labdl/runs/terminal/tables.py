@@ -154,8 +154,8 @@ def describe(record: Record, *, plain: bool | None = None) -> str:
 
 
 def _resume(record: Record) -> str | None:
-    """Advice for a run that failed or was lost: the code that resumes it."""
-    if record.status not in ("lost", "failed"):
+    """Advice for a run that failed, was lost or stopped: the code that resumes it."""
+    if record.status not in ("lost", "failed", "stopped") or (record.status == "stopped" and record.checkpoint is None):
         return None
     path = record.checkpoint
     if path is None:

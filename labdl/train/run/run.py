@@ -24,6 +24,7 @@ from labdl.train.run import branch, commands, rng, source_snapshot
 from labdl.train.run.commands import CommandHandler
 from labdl.train.run.event_stream import Listener
 from labdl.train.run.exports import RecordedRun
+from labdl.train.run.kept_state import KeptState
 from labdl.train.run.locks import compute_lock
 from labdl.train.run.log_capture import capture_logs
 from labdl.train.run.logger import RunLogger
@@ -45,7 +46,9 @@ class Run(RecordedRun):
 
     Several runs may be active at the same time; their steps alternate. They share one random number stream, except branches
     and their parents. When the program ends it stops its runs after the current step: call `wait` for those that should
-    finish. A stopped run saves its parameters to ``save_to``, and a last checkpoint if it has checkpoints.
+    finish. A stopped run saves its parameters to ``save_to``, and a last checkpoint if it has checkpoints. A run without them
+    keeps one checkpoint in its folder while it trains, written at the end of an epoch if the last one is more than ten seconds
+    old, and at the end of the program; ``trainer.start(data, resume=path)`` resumes from there.
     """
 
     _ipython_display_ = display_dashboard
@@ -66,6 +69,7 @@ class Run(RecordedRun):
         assert trainer.loop is not None
         self._loop = trainer.loop
         self.save_to = None if save_to is None else Path(save_to)
+        self._kept = KeptState(self._write_kept_state) if self._loop.checkpoint is None else None
         self._saved: tuple[int, int] | None = None  # identity and time of the file after the last write
         self.history: dict[str, list[float]] = {}
         self.error: BaseException | None = None
@@ -272,6 +276,8 @@ class Run(RecordedRun):
                 self._save_parameters(last=True)
             if status == "stopped":
                 self._save_last_checkpoint()
+            elif self._kept is not None:
+                self._kept.remove()
         except BaseException as error:  # recorded, and raised by wait()
             status, self.error = "failed", self._explain(error)
             message = failures.error_message(self.error)
@@ -336,6 +342,8 @@ class Run(RecordedRun):
             source_snapshot.save_source(self.folder, self.trainer.context, self.trainer.state, self._loop.epochs)
 
     def _save_parameters(self, last: bool = False) -> None:
+        if not last:
+            self._keep_state()
         if self.save_to is None:
             return
         try:
@@ -365,9 +373,25 @@ class Run(RecordedRun):
     def _save_last_checkpoint(self) -> None:
         """Save a checkpoint of a stopped run at its last step, if it has checkpoints."""
         checkpoint, step = self._loop.checkpoint, self._loop.progress.step
+        if self._kept is not None and step and active_runs.exiting:
+            self._kept.save()
         newest = None if checkpoint is None else checkpoint.latest
         if checkpoint is not None and step and (newest is None or not newest.name.startswith(f"step-{step:08d}")):
             self._save_checkpoint()
+
+    def _keep_state(self) -> None:
+        """Keep the state at the end of an epoch; what cannot be written does not end the training."""
+        try:
+            if self._kept is not None:
+                self._kept.save_if_due()
+        except OSError as error:
+            self._record_problem(f"the state of epoch {self._loop.progress.epoch} was not kept: {error}")
+
+    def _write_kept_state(self) -> Path:
+        with compute_lock:
+            path = self._loop.save(self.folder / "checkpoints")
+        self._logger.write_event("checkpoint", step=self.step, path=str(path), automatic=True)
+        return path
 
     def _write_error(self) -> None:
         try:

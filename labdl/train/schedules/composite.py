@@ -54,8 +54,6 @@ class Sequential(Schedule):
     milestones: Sequence[int] = dataclasses.field(metadata=INNER)
 
     def check(self):
-        if not isinstance(self.schedules, Sequence):
-            raise ConfigError(f"Chain: schedules wants a list of schedules, received {self.schedules!r:.80}")
         _check_schedules(self, "schedules", self.schedules)
         if list(self.milestones) != sorted(self.milestones) or len(self.milestones) != len(self.schedules) - 1:
             raise ConfigError(
@@ -177,6 +175,8 @@ class ReduceOnPlateau(Schedule):
 
 
 def _check_schedules(owner: Schedule, name: str, values) -> None:
+    if not isinstance(values, Sequence) or not values:
+        raise ConfigError(f"{type(owner).__name__}: {name} wants a list of schedules, received {values!r:.80}")
     for value in values:
         if not isinstance(value, Schedule):
             raise ConfigError(f"{type(owner).__name__}: {name} wants schedules, received {value!r}")

@@ -1,9 +1,11 @@
 // Kernels of a document's training: one for each backend, chosen as in a notebook.
 
 import {
+  Dialog,
   ISessionContext,
   SessionContext,
   SessionContextDialogs,
+  showDialog,
   showErrorMessage
 } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
@@ -19,6 +21,8 @@ export interface TrainingKernelsOptions {
   /** Dialogs for the choice of a kernel and the confirmation of a restart. */
   dialogs?: ISessionContext.IDialogs;
   path: string;
+  /** Whether a training of the document is active. */
+  isTraining: () => boolean;
   /** Previously chosen kernels by backend. */
   names: { [backend: string]: string };
   trans: Translator;
@@ -92,10 +96,33 @@ export class TrainingKernels implements IDisposable {
     }
   }
 
+  /** Restarts the kernel after a question, which says whether a training runs. */
   restart(): void {
-    if (this._context) {
-      void this._dialogs.restart(this._context);
+    const context = this._context;
+    if (!context) {
+      return;
     }
+    if (!this._options.isTraining()) {
+      void this._dialogs.restart(context);
+      return;
+    }
+    const { trans } = this._options;
+    const ask = async () => {
+      const answer = await showDialog({
+        title: trans.__('Restart Kernel?'),
+        body: trans.__(
+          'A training is running in this kernel and ends with it. Its state is kept, and its dashboard says how to resume it.'
+        ),
+        buttons: [
+          Dialog.cancelButton(),
+          Dialog.warnButton({ label: trans.__('Restart') })
+        ]
+      });
+      if (answer.button.accept && !context.isDisposed) {
+        await context.restartKernel();
+      }
+    };
+    this._reportFailure(ask());
   }
 
   interrupt(): void {

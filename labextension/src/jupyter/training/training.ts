@@ -32,6 +32,7 @@ export class Training extends VDomModel {
       services,
       dialogs,
       path: state.path,
+      isTraining: () => this.busy,
       names: state.kernels,
       trans
     });

@@ -70,6 +70,11 @@ export function Messages({ view, onShow, trans }: MessagesProps): JSX.Element {
           <NextStep view={view} trans={trans} />
         </div>
       )}
+      {view.status === 'stopped' && view.checkpoint && !view.isGone && (
+        <div className="labdl-dashboard-note" role="status">
+          <NextStep view={view} trans={trans} />
+        </div>
+      )}
       {view.status === 'failed' && (
         <div className="labdl-dashboard-message" role="alert">
           {view.message ?? trans.__('The run failed without a message.')}

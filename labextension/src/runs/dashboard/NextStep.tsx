@@ -1,4 +1,4 @@
-// What to do about a run whose process is gone or that failed: resume from its last checkpoint.
+// What to do about a run whose process is gone, that failed or was stopped: resume from its last checkpoint.
 
 import { CopyButton } from '../../ui/CopyButton';
 import { formatCount } from '../../ui/number-format';
@@ -13,7 +13,8 @@ export function NextStep({
   trans: Translator;
 }): JSX.Element | null {
   const { status, checkpoint } = view;
-  if (status !== 'lost' && (status !== 'failed' || !checkpoint)) {
+  const isOver = status === 'failed' || status === 'stopped';
+  if (status !== 'lost' && !(isOver && checkpoint)) {
     return null;
   }
   if (!checkpoint) {

@@ -340,6 +340,8 @@ describe('Dashboard', () => {
     expect(find('[role="alert"] .labdl-dashboard-next code')).toBeTruthy();
     await source.emit([{ kind: 'end', time: 3, status: 'finished' }], false);
     expect(find('.labdl-dashboard-next')).toBeNull();
+    await source.emit([{ kind: 'end', time: 3, status: 'stopped' }], false);
+    expect(find('[role="status"] .labdl-dashboard-next code')).toBeTruthy();
   });
 
   it('says above the curves that a finished training is of no use', async () => {
