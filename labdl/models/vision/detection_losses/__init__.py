@@ -6,6 +6,7 @@ an area do not count.
 """
 
 from labdl.models.vision.detection_losses.anchors import RetinaNetLoss, SSDLoss
+from labdl.models.vision.detection_losses.regions import FasterRCNNLoss, MaskRCNNLoss
 from labdl.models.vision.detection_losses.task_aligned import TaskAlignedLoss
 
-__all__ = ["RetinaNetLoss", "SSDLoss", "TaskAlignedLoss"]
+__all__ = ["FasterRCNNLoss", "MaskRCNNLoss", "RetinaNetLoss", "SSDLoss", "TaskAlignedLoss"]
