@@ -53,6 +53,8 @@ __all__ = [
     "EventTagging",
     "Events",
     "Inference",
+    "InstanceSegmentation",
+    "Instances",
     "Keypoints",
     "Mask",
     "Points",

@@ -8,6 +8,7 @@ import numpy as np
 
 from labdl import nn, ops
 
+WEIGHTS = (10.0, 10.0, 5.0, 5.0)  # of offsets of boxes: one over the variances 0.1 and 0.2 of the papers
 Corners = Sequence[Sequence[float]]  # of the anchors of a cell, (x1, y1, x2, y2)
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
+from labdl.models.vision.anchor_boxes import WEIGHTS
 from labdl.models.vision.cells import only_raw
+from labdl.models.vision.detection_losses.sampling import sample_regions
 from labdl.models.vision.detector_form import DetectorForm, boxes_of_classes, on_pyramid
 from labdl.models.vision.feature_pyramid import ResNetPyramid, pyramid_names
 from labdl.models.vision.image_size import check_sizes
@@ -20,8 +22,8 @@ from labdl.models.vision.resnet import BasicBlock, Bottleneck
 from labdl.models.vision.resnet_encoder import SIZES
 from labdl.spec import Spec
 
+REGION_SHARE, REGION_OVERLAP = 0.25, 0.5  # of sampled regions with an object, and their overlap with it
 SIDES = (32, 64, 128, 256, 512)  # of the anchors of each map
-WEIGHTS = (10.0, 10.0, 5.0, 5.0)  # of the offsets of boxes to proposals
 _SCALES = (1 / 4, 1 / 8, 1 / 16, 1 / 32)
 _INIT = "variance_scaling(scale=0.3333333333333333, distribution='uniform')"  # torch.nn.Linear's
 
@@ -53,7 +55,9 @@ class FasterRCNN(nn.Module):
         *_, boxes, probabilities = model(images)
 
     ``sizes`` (N, 2), heights and widths, say which part of padded images is image; boxes are clipped to it. ``proposals`` are
-    the candidates of each map and the proposals of an image. Raises ValueError for images of other sizes.
+    the candidates of each map and the proposals of an image. With the ``objects`` (N, objects, 5) of images in training, the
+    regions are ``regions`` random ones of the proposals and of the objects, at most a quarter of them with an object, and
+    these first, as in torchvision. Raises ValueError for images of other sizes.
     """
 
     public_names: ClassVar[public_weights.PublicNames]
@@ -71,21 +75,27 @@ class FasterRCNN(nn.Module):
         channels: int = 256,
         hidden: int = 1024,
         proposals: tuple[int, int] = (1000, 1000),
+        regions: int = 512,
     ):
         candidates, most = proposals
         self.backbone = ResNetPyramid(block, depths, width=width, channels=channels)
         self.proposals = RegionProposals(channels, SIDES, candidates=candidates, most=most)
         self.box_head = BoxHead(classes, hidden)
-        self.columns = classes
+        self.columns, self.regions = classes, regions
 
-    def forward(self, x, sizes=None):
+    def forward(self, x, sizes=None, objects=None):
         check_sizes(type(self).__name__, x, least=32, multiple=32)
-        return self.maps_and_outputs(x, image_sizes(x) if sizes is None else sizes)[1]
+        return self.maps_and_outputs(x, sizes, objects)[1]
 
-    def maps_and_outputs(self, x, sizes) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def maps_and_outputs(self, x, sizes=None, objects=None) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The maps of the pyramid, and the outputs of the model."""
         maps = self.backbone(x)
+        sizes = image_sizes(x) if sizes is None else sizes
         objectness, offsets, anchors, proposals, exist = self.proposals(x, sizes, *maps)
+        if objects is not None and only_raw(self, x):
+            proposals = sample_regions(
+                type(self).__name__, proposals, objects, size=self.regions, share=REGION_SHARE, threshold=REGION_OVERLAP
+            )
         raw = objectness, offsets, ops.zeros_like(offsets) + anchors, proposals
         logits, changes = self.box_head(self.pool(maps, proposals, 7))
         logits = ops.reshape_with([logits, proposals], ((1, 0), (1, 1), self.columns))

@@ -13,7 +13,7 @@ from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.cells import only_raw
 from labdl.models.vision.detector_form import DetectorForm, detections_with_masks, on_pyramid
-from labdl.models.vision.faster_rcnn import FasterRCNN, image_sizes, region_names
+from labdl.models.vision.faster_rcnn import REGION_SHARE, FasterRCNN, region_names
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.resnet import BasicBlock, Bottleneck
 from labdl.models.vision.resnet_encoder import SIZES
@@ -40,10 +40,10 @@ class MaskHead(nn.Module):
 class MaskRCNN(nn.Module):
     """Images (N, 3, H, W), sizes multiples of 32, to boxes, classes and masks of the objects in them.
 
-    In training it gives what `FasterRCNN` gives, and logits of the masks of all proposals (N, most, classes, 28, 28). In
-    evaluation the outputs of Faster R-CNN are followed by those of a selection: boxes (N, detections, 4) as corners in
-    pixels, scores (N, detections), which are 0 of what is no detection, classes (N, detections), and masks of these classes
-    (N, detections, 28, 28)::
+    In training it gives what `FasterRCNN` gives, and logits of the masks of all proposals (N, most, classes, 28, 28), or with
+    ``objects`` those of the regions that may have an object, the first quarter. In evaluation the outputs of Faster R-CNN
+    are followed by those of a selection: boxes (N, detections, 4) as corners in pixels, scores (N, detections), which are 0
+    of what is no detection, classes (N, detections), and masks of these classes (N, detections, 28, 28)::
 
         model = labdl.models.create("maskrcnn_resnet50_fpn", classes=3).build().eval()
         *_, boxes, scores, classes, masks = model(images)
@@ -67,24 +67,33 @@ class MaskRCNN(nn.Module):
         channels: int = 256,
         hidden: int = 1024,
         proposals: tuple[int, int] = (1000, 1000),
+        regions: int = 512,
         threshold: float = 0.05,
         iou_threshold: float = 0.5,
         detections: int = 100,
         candidates: int = 1000,
     ):
         self.detector = FasterRCNN(
-            block, depths, classes, width=width, channels=channels, hidden=hidden, proposals=proposals
+            block,
+            depths,
+            classes,
+            width=width,
+            channels=channels,
+            hidden=hidden,
+            proposals=proposals,
+            regions=regions,
         )
         self.mask_head = MaskHead(classes, channels)
         self.threshold, self.iou_threshold = threshold, iou_threshold
         self.detections, self.candidates, self.columns = detections, candidates, classes
 
-    def forward(self, x, sizes=None):
+    def forward(self, x, sizes=None, objects=None):
         check_sizes("MaskRCNN", x, least=32, multiple=32)
-        sizes = image_sizes(x) if sizes is None else sizes
-        maps, outputs = self.detector.maps_and_outputs(x, sizes)
+        maps, outputs = self.detector.maps_and_outputs(x, sizes, objects)
         if only_raw(self, x):
             proposals = outputs[3]
+            if objects is not None:  # regions with an object are the first
+                proposals = proposals[:, : int(REGION_SHARE * self.detector.regions)]
             logits = self.mask_head(self.detector.pool(maps, proposals, 14))
             return *outputs, ops.reshape_with([logits, proposals], ((1, 0), (1, 1), self.columns, 28, 28))
         boxes, scores, classes = self._select(*outputs[-2:])

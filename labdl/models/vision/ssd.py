@@ -11,7 +11,7 @@ import numpy as np
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
-from labdl.models.vision.anchor_boxes import AnchorBoxes, Corners, rows_of_anchors
+from labdl.models.vision.anchor_boxes import WEIGHTS, AnchorBoxes, Corners, rows_of_anchors
 from labdl.models.vision.cells import only_raw
 from labdl.models.vision.detector_form import DetectorForm, single_shot
 from labdl.models.vision.image_size import check_sizes
@@ -19,7 +19,6 @@ from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/1512.02325"
-WEIGHTS = (10.0, 10.0, 5.0, 5.0)  # of the offsets of boxes: one over the paper's variances 0.1 and 0.2
 _HE, _GLOROT = "he_normal(mode='fan_out')", "glorot_uniform"
 
 

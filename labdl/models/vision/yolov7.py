@@ -10,7 +10,7 @@ from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.interop.public_weights import WeightMapping
 from labdl.models import zoo
-from labdl.models.vision.anchor_head import ANCHORS, AnchorHead, Anchors, anchor_head_names
+from labdl.models.vision.anchor_head import ANCHORS, YOLOV7_ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.conv_norm import conv_norm_names
 from labdl.models.vision.csp import convolution, convolution_names
 from labdl.models.vision.detector_form import DetectorForm, letterbox, rows_with_objectness
@@ -19,11 +19,6 @@ from labdl.models.vision.rep_vgg import RepVGGBlock
 from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/2207.02696"
-_ANCHORS = (
-    ((12, 16), (19, 36), (40, 28)),
-    ((36, 75), (76, 55), (72, 146)),
-    ((142, 110), (192, 243), (459, 401)),
-)
 _WINDOWS = (5, 9, 13)  # of the pyramid's pools
 
 
@@ -161,7 +156,9 @@ class YOLOv7(nn.Module):
         rows_with_objectness, threshold=0.25, iou_threshold=0.45, max_detections=300, candidates=30_000
     )
 
-    def __init__(self, classes: int = 80, channels: int = 128, *, tiny: bool = False, anchors: Anchors = _ANCHORS):
+    def __init__(
+        self, classes: int = 80, channels: int = 128, *, tiny: bool = False, anchors: Anchors = YOLOV7_ANCHORS
+    ):
         ends = [2 * channels, 4 * channels, 8 * channels]
         if tiny:
             self.backbone = _tiny_backbone(channels)

@@ -5,7 +5,19 @@ class, as for `labdl.train.metrics.MeanAveragePrecision`. Rows of class -1 pad i
 an area do not count.
 """
 
+from labdl.models.vision.detection_losses.anchor_grid import YOLOv5Loss, YOLOv7Loss
 from labdl.models.vision.detection_losses.anchors import RetinaNetLoss, SSDLoss
+from labdl.models.vision.detection_losses.regions import FasterRCNNLoss, MaskRCNNLoss
 from labdl.models.vision.detection_losses.task_aligned import TaskAlignedLoss
+from labdl.models.vision.detection_losses.varifocal import YOLOv6Loss
 
-__all__ = ["RetinaNetLoss", "SSDLoss", "TaskAlignedLoss"]
+__all__ = [
+    "FasterRCNNLoss",
+    "MaskRCNNLoss",
+    "RetinaNetLoss",
+    "SSDLoss",
+    "TaskAlignedLoss",
+    "YOLOv5Loss",
+    "YOLOv6Loss",
+    "YOLOv7Loss",
+]

@@ -9,8 +9,8 @@ from annotated_types import Ge
 
 from labdl import ops, settings
 from labdl.errors import ModelError
-from labdl.models.vision.detection_losses.objects import Objects, choose, read_objects
-from labdl.models.vision.ssd import WEIGHTS
+from labdl.models.vision.anchor_boxes import WEIGHTS
+from labdl.models.vision.detection_losses.objects import Objects, choose, overlaps, read_objects
 from labdl.nn.types import Positive
 
 
@@ -19,11 +19,6 @@ def _outputs(name: str, outputs):
         raise ModelError(f"{name} wants the offsets, logits and anchors that a detector with anchors gives in training")
     offsets, logits, anchors = outputs[:3]
     return offsets, logits, ops.stop_gradient(anchors)
-
-
-def overlaps(objects: Objects, anchors):
-    """Intersection over union (N, G, A) of objects and anchors (N, A, 4); -1 of what is no object."""
-    return ops.where(ops.expand_dims(objects.valid, -1), ops.box_iou(objects.boxes, anchors), -1.0)
 
 
 @dataclass(frozen=True)

@@ -43,3 +43,8 @@ def choose(rows, places):
     """Of rows (N, G, ...) those at the places (N, A)."""
     extra = len(rows.shape) - len(places.shape)
     return ops.take_along_axis(rows, places if not extra else ops.expand_dims(places, -1), axis=1)
+
+
+def overlaps(objects: Objects, boxes):
+    """Intersection over union (N, G, A) of objects and boxes (N, A, 4); -1 of what is no object."""
+    return ops.where(ops.expand_dims(objects.valid, -1), ops.box_iou(objects.boxes, boxes), -1.0)

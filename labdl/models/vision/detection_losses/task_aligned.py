@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
 
 from labdl import ops, settings
 from labdl.errors import ModelError
-from labdl.models.vision.cells import STRIDES
-from labdl.models.vision.detection_losses.objects import Objects, choose, read_objects
+from labdl.models.vision.detection_losses.objects import read_objects
+from labdl.models.vision.detection_losses.task_alignment import assign_cells, cells_of_image
 from labdl.nn.types import Positive
-from labdl.spec import show
-
-_TINY = 1e-9
-
-
-class Assignment(NamedTuple):
-    """Of each cell: whether it has an object (N, A), its box (N, A, 4), and the wanted probabilities (N, A, classes)."""
-
-    positive: Any
-    boxes: Any
-    scores: Any
 
 
 @dataclass(frozen=True)
@@ -58,15 +47,25 @@ class TaskAlignedLoss:
                 "TaskAlignedLoss wants the logits of distances and of classes that YOLOv8 gives in training"
             )
         sides, logits = (ops.permute_dims(part, (0, 2, 1)) for part in output[:2])
-        centers, strides = (ops.tensor_like(logits, part, "float32") for part in self._cells(logits.shape[1]))
+        centers, strides = (
+            ops.tensor_like(logits, part, "float32")
+            for part in cells_of_image("TaskAlignedLoss", self.image_size, logits.shape[1])
+        )
         bins = sides.shape[2] // 4
         sides = ops.reshape_with([sides], ((0, 0), (0, 1), 4, bins))
         numbers = ops.tensor_like(logits, np.arange(bins), "float32")
         expected = ops.sum(ops.softmax(sides, axis=-1) * numbers, axis=-1)
         boxes = ops.concat([centers - expected[:, :, :2], centers + expected[:, :, 2:]], axis=-1)
         objects = read_objects("TaskAlignedLoss", target)
-        assignment = self._assign(
-            ops.stop_gradient(ops.sigmoid(logits)), ops.stop_gradient(boxes * strides), centers * strides, objects
+        assignment = assign_cells(
+            ops.stop_gradient(ops.sigmoid(logits)),
+            ops.stop_gradient(boxes * strides),
+            centers * strides,
+            objects,
+            overlap=ops.complete_box_iou,
+            candidates=self.candidates,
+            alpha=self.alpha,
+            beta=self.beta,
         )
         weight = ops.sum(assignment.scores, axis=-1)
         total = ops.maximum(ops.sum(weight), 1.0)
@@ -78,50 +77,6 @@ class TaskAlignedLoss:
         part = ops.where(assignment.positive, self.box * of_boxes + self.distances * of_distances, 0.0)
         images = ops.sum(ops.ones_like(logits[:, 0, 0]))
         return (ops.sum(part * weight) / total + self.classes * of_classes) * images
-
-    def _cells(self, count: int):
-        """Centers (1, A, 2) in cells and strides (1, A, 1) in pixels."""
-        centers, strides = [], []
-        for stride in STRIDES:
-            rows, columns = (n // stride for n in self.image_size)
-            y, x = np.meshgrid(np.arange(rows) + 0.5, np.arange(columns) + 0.5, indexing="ij")
-            centers.append(np.stack([x.ravel(), y.ravel()], axis=-1))
-            strides.append(np.full((rows * columns, 1), stride))
-        whole = np.concatenate(centers).astype("float32")[None]
-        if count != whole.shape[1]:
-            raise ModelError(
-                f"TaskAlignedLoss is for images of {show(self.image_size)}, which have {whole.shape[1]} cells, received "
-                f"outputs of {count} cells: give it the image_size of the images"
-            )
-        return whole, np.concatenate(strides).astype("float32")[None]
-
-    def _assign(self, probabilities, boxes, centers, objects: Objects) -> Assignment:
-        """The cells (N, A) of objects, by probabilities (N, A, classes), boxes (N, A, 4) and centers (1, A, 2) in pixels."""
-        first, last = (ops.expand_dims(part, 2) for part in (objects.boxes[:, :, :2], objects.boxes[:, :, 2:]))
-        middle = centers[:, None]
-        reach = ops.min(ops.concat([middle - first, last - middle], axis=-1), axis=-1)  # (N, G, A)
-        inside = ops.logical_and(ops.greater(reach, _TINY), ops.expand_dims(objects.valid, -1))
-        overlap = ops.maximum(ops.complete_box_iou(objects.boxes, boxes), 0.0)
-        overlap = ops.where(inside, overlap, 0.0)
-        kinds = ops.one_hot(objects.classes, probabilities.shape[-1])
-        scores = ops.where(inside, ops.matmul(kinds, ops.permute_dims(probabilities, (0, 2, 1))), 0.0)
-        measure = ops.pow(scores, self.alpha) * ops.pow(overlap, self.beta)
-        best, _ = ops.topk(measure, min(self.candidates, centers.shape[1]), axis=2)
-        # a cell of measure 0 would have no weight
-        candidates = ops.logical_and(ops.greater_equal(measure, best[:, :, -1:]), ops.greater(measure, 0.0))
-        # a cell of several objects goes to the one that its box overlaps most
-        several = ops.greater(ops.sum(ops.astype(candidates, "int64"), axis=1, keepdims=True), 1)
-        rows = ops.cumulative_sum(ops.astype(ops.greater(overlap, -1.0), "int64"), axis=1) - 1
-        winner = ops.equal(rows, ops.argmax(overlap, axis=1, keepdims=True))
-        share = ops.astype(ops.where(several, winner, candidates), "float32")
-        places = ops.argmax(share, axis=1)
-        positive = ops.greater(ops.sum(share, axis=1), 0.0)
-        measure = measure * share
-        most = ops.max(overlap * share, axis=2, keepdims=True)
-        weights = ops.max(measure * most / (ops.max(measure, axis=2, keepdims=True) + _TINY), axis=1)
-        targets = ops.one_hot(choose(objects.classes, places), probabilities.shape[-1])
-        level = ops.expand_dims(ops.where(positive, weights, 0.0), -1)
-        return Assignment(positive, choose(objects.boxes, places), ops.stop_gradient(targets * level))
 
     @staticmethod
     def _distribution_loss(sides, centers, wanted, numbers):
