@@ -204,7 +204,13 @@ function EditorBody({
   );
 
   const classes = useClassMenu(host, say, trans, canvas);
-  const menu = useQuickMenu({ layers: offered, memory, direction, canvas });
+  const menu = useQuickMenu({
+    layers: offered,
+    memory,
+    direction,
+    isEmpty,
+    canvas
+  });
   const all = useActions({
     document,
     layers: offered,

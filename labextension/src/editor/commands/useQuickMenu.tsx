@@ -16,6 +16,8 @@ interface QuickMenuProps {
   layers: LayerTable;
   memory: PaletteStorage;
   direction: Direction;
+  /** Whether there are no layers yet: an input comes first. */
+  isEmpty: boolean;
   canvas: RefObject<HTMLDivElement | null>;
 }
 
@@ -31,7 +33,7 @@ interface OpenMenu {
 }
 
 export function useQuickMenu(props: QuickMenuProps): OpenMenu {
-  const { layers, memory, direction, canvas } = props;
+  const { layers, memory, direction, isEmpty, canvas } = props;
   const store = useStoreApi();
   const [opened, setOpened] = useState<Opened | null>(null);
 
@@ -46,7 +48,8 @@ export function useQuickMenu(props: QuickMenuProps): OpenMenu {
 
   const search = (query: string): LayerSchema[] => {
     const { favorites, recent } = memory.state();
-    const offered = query.trim() ? [] : [...favorites, ...recent];
+    const start = isEmpty ? ['Input'] : [];
+    const offered = query.trim() ? [] : [...start, ...favorites, ...recent];
     const found = new Set([
       ...chosenLayers(offered, layers),
       ...matching(layers.values(), query)
