@@ -60,13 +60,13 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
         arg=left,
     )
     with page.expect_download() as found:
-        choose("Download", "Download as SVG")
+        choose("Export", "Download as SVG")
     assert re.fullmatch(r"untitled\d*\.svg", found.value.suggested_filename)
     text = found.value.path().read_text(encoding="utf-8")
     assert "N × 1 × 8 × 8" in text
     assert 'data-node="relu"' in text
     with page.expect_download() as found:
-        choose("Download", "Download as PNG")
+        choose("Export", "Download as PNG")
     assert found.value.path().read_bytes().startswith(b"\x89PNG")
 
 
