@@ -86,7 +86,7 @@ def new_model(page) -> None:
     expect(page.locator(".labdl-empty")).to_be_visible()
     page.keyboard.press("Shift+A")
     page.keyboard.press("Enter")
-    expect(page.locator(".react-flow__node")).to_have_count(1)
+    expect(page.locator(".labdl-node-type")).to_have_text("Input")
     page.keyboard.press("Escape")
 
 

@@ -206,6 +206,7 @@ function EditorBody({
   const classes = useClassMenu(host, say, trans, canvas);
   const menu = useQuickMenu({
     layers: offered,
+    isLoading,
     memory,
     direction,
     isEmpty,

@@ -14,6 +14,7 @@ import { QuickMenu } from './QuickMenu';
 
 interface QuickMenuProps {
   layers: LayerTable;
+  isLoading: boolean;
   memory: PaletteStorage;
   direction: Direction;
   /** Whether there are no layers yet: an input comes first. */
@@ -33,7 +34,7 @@ interface OpenMenu {
 }
 
 export function useQuickMenu(props: QuickMenuProps): OpenMenu {
-  const { layers, memory, direction, isEmpty, canvas } = props;
+  const { layers, isLoading, memory, direction, isEmpty, canvas } = props;
   const store = useStoreApi();
   const [opened, setOpened] = useState<Opened | null>(null);
 
@@ -79,6 +80,7 @@ export function useQuickMenu(props: QuickMenuProps): OpenMenu {
           at={corner}
           room={room}
           search={search}
+          isLoading={isLoading}
           onClose={close}
           onChoose={type => {
             close(true);
