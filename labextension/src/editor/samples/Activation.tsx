@@ -13,7 +13,8 @@ import { Translator } from '../../ui/translator';
 const COLUMNS = 6;
 
 /** With `isLow` in one row: below the node there is room for a shape, and for no more. */
-export function Activation({ id, isLow }: { id: string; isLow: boolean }) {
+export function Activation(props: { id: string; isLow?: boolean }) {
+  const { id, isLow = false } = props;
   const most = isLow ? COLUMNS : 2 * COLUMNS;
   const { sample, trans } = useEditorContext();
   const { store } = sample;
