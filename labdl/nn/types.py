@@ -1,10 +1,11 @@
 """Types of hyper-parameters that several layers use, with their bounds."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import functools
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
-from labdl.nn.initializers import INITIALIZERS, read
+from labdl.nn.initializers import INITIALIZERS, read, settings_of
 from labdl.spec import show
 
 Count = Annotated[int, Ge(1)]
@@ -42,7 +43,26 @@ class _InitializerText:
 
     def __get_pydantic_json_schema__(self, schema, handler):
         call = {"type": "string", "pattern": r"^\w+\(.*\)$", "examples": ["normal(std=0.01)", "constant(0.5)"]}
-        return {"anyOf": [{"enum": list(INITIALIZERS), "type": "string"}, call]}
+        # a form is a menu of the names with fields for the settings of the chosen one
+        return {"anyOf": [{"enum": list(INITIALIZERS), "type": "string"}, call | {"calls": _initializer_settings()}]}
+
+
+@functools.cache
+def _initializer_settings() -> dict[str, dict[str, Any]]:
+    """JSON Schema of the settings of each initializer that has some, by name."""
+    from pydantic import TypeAdapter  # imported lazily: it takes longer than the rest of labdl
+
+    schemas = {}
+    for name, function in INITIALIZERS.items():
+        hints = get_type_hints(function, include_extras=True)
+        fields = {
+            key: TypeAdapter(hints[key]).json_schema()
+            | {"title": key.replace("_", " ").title(), "default": setting.default}
+            for key, setting in settings_of(name).items()
+        }
+        if fields:
+            schemas[name] = {"properties": fields}
+    return schemas
 
 
 def _check_initializer(text: str) -> str:

@@ -80,10 +80,20 @@ def run_in_notebook(page, lab, source: str) -> None:
     run_cell(page)
 
 
+def new_model(page) -> None:
+    """Make a model from the launcher; by the keyboard it gets an input, of the shape of the digits, which is not selected."""
+    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    expect(page.locator(".labdl-empty")).to_be_visible()
+    page.keyboard.press("Shift+A")
+    page.keyboard.press("Enter")
+    expect(page.locator(".labdl-node-type")).to_have_text("Input")
+    page.keyboard.press("Escape")
+
+
 def open_editor(page, lab, place: str) -> None:
-    """Show the editor with a new graph, which has an input alone."""
+    """Show the editor with a graph that has an input alone."""
     if place == "panel":
-        page.locator(".jp-LauncherCard", has_text="Model graph").click()
+        new_model(page)
     else:
         run_in_notebook(page, lab, NEW_GRAPH)
         expect(page.locator(".labdl-canvas")).to_be_visible(timeout=60_000)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from places import new_model
 from playwright.sync_api import expect
 from test_journey import Graph
 
@@ -28,11 +29,10 @@ def test_keyboard_alone_and_axe(page):
     page.locator(".jp-LauncherCard", has_text="Model graph").focus()
     page.keyboard.press("Enter")
     graph = Graph(page)
-    expect(graph.node("input")).to_be_visible()
+    expect(page.locator(".labdl-empty")).to_be_visible()
 
     # build and connect without a pointer
-    graph.canvas.focus()
-    for layer in ("Flatten", "Linear"):
+    for layer in ("Input", "Flatten", "Linear"):
         page.keyboard.press("Shift+A")
         page.keyboard.type(layer)
         page.keyboard.press("Enter")
@@ -79,9 +79,8 @@ def test_keyboard_alone_and_axe(page):
 @pytest.mark.sample(False)
 def test_a_small_screen(page):
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
-    expect(graph.node("input")).to_be_visible()
     assert graph.canvas.bounding_box()["width"] > 450
     for part in (".labdl-palette", ".labdl-inspector", ".labdl-status"):
         box = page.locator(part).bounding_box()
@@ -100,8 +99,7 @@ def test_chinese(page, lab):
     try:
         page.locator(".jp-LauncherCard", has_text="模型图").click()
         graph = Graph(page)
-        expect(graph.node("input")).to_be_visible()
-        expect(page.locator(".labdl-status-nodes")).to_have_text("1 个层")
+        expect(page.locator(".labdl-status-nodes")).to_have_text("0 个层")
         expect(page.locator(".labdl-palette input")).to_have_attribute("placeholder", "搜索")
         graph.canvas.press("Shift+A")
         expect(page.get_by_role("dialog", name="添加层")).to_be_visible()

@@ -4,6 +4,7 @@ import itertools
 import re
 
 import pytest
+from places import new_model
 from playwright.sync_api import expect
 from test_building import group
 from test_journey import Graph, center
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.sample(False)
 
 
 def test_blocks(page, lab):
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     nodes = page.locator(".react-flow__node")
     edges = page.locator(".react-flow__edge")

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from places import new_model
 from playwright.sync_api import expect
 from test_journey import Graph
 
@@ -12,7 +13,7 @@ from labdl import nn
 
 def test_python_both_ways(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     expect(graph.node("input")).to_be_visible()
 

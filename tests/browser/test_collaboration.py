@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from conftest import close_connection_errors, end, jupyterlab
+from example_graphs import graph_with_input
 from playwright.sync_api import expect
 from test_journey import Graph as People
 from test_never_lost import Server, add, nodes_in, save
@@ -51,7 +52,7 @@ def open_as(chromium, together, tmp_path):
 
 def new_file(lab, name: str):
     path = lab.folder / name
-    path.write_bytes(service.encode(service.new_graph()))
+    path.write_bytes(service.encode(graph_with_input()))
     return path
 
 
@@ -155,7 +156,7 @@ def test_the_file_changes_on_the_disk(together, open_as):
     expect(graph.node("input")).to_be_visible()
 
     # somebody else writes it: the canvas follows
-    data = service.new_graph()
+    data = graph_with_input()
     data["nodes"]["input"]["name"] = "theirs"
     path.write_bytes(service.encode(data))
     expect(graph.node("theirs")).to_be_visible()

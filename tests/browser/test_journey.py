@@ -10,6 +10,7 @@ import time
 import h5py
 import numpy as np
 import pytest
+from places import new_model
 from playwright.sync_api import Page, expect
 
 EPOCHS = 30
@@ -77,7 +78,7 @@ def wait_until_finished(dashboard, idle_seconds: float = 120) -> None:
 @pytest.mark.timeout(1200)  # with full breadth, four frameworks start here, one after the other
 def test_build_train_and_open_elsewhere(page, lab, full_breadth):
     # a new model graph, from the launcher
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     expect(graph.node("input")).to_contain_text("N × 1 × 8 × 8")
 

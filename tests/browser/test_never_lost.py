@@ -11,6 +11,7 @@ import sys
 import psutil
 import pytest
 from conftest import CHROMIUM_ARGUMENTS, close_connection_errors, end, switch_collaboration, wait_for
+from example_graphs import graph_with_input
 from playwright.sync_api import expect, sync_playwright
 from test_journey import Graph
 
@@ -107,7 +108,7 @@ def kill_browser(profile) -> None:
 
 def new_file(server, name: str):
     path = server.folder / name
-    path.write_bytes(service.encode(service.new_graph()))
+    path.write_bytes(service.encode(graph_with_input()))
     return path
 
 
@@ -195,7 +196,7 @@ def test_a_file_that_changed_on_the_disk_is_not_overwritten_unasked(server, brow
     graph, dialog = Graph(page), page.locator(".jp-Dialog")
 
     def change_on_disk(name: str) -> bytes:
-        data = service.new_graph()
+        data = graph_with_input()
         data["nodes"]["input"]["name"] = name
         path.write_bytes(service.encode(data))
         return path.read_bytes()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import h5py
 import pytest
+from places import new_model
 from playwright.sync_api import expect
 from test_journey import Graph, center
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.sample(False)
 
 
 def test_notes_beside_the_layers(page, lab):
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     graph.move("input", 300, 60)
     notes = page.locator(".react-flow__node-note")
@@ -149,7 +150,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     (lab.folder / "made.ipynb").write_text(json.dumps(notebook))
 
     page.get_by_title("Refresh the file browser.").or_(page.get_by_label("Refresh the file browser.")).first.click()
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     expect(graph.node("input")).to_be_visible()
     box = graph.canvas.bounding_box()

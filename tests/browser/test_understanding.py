@@ -3,12 +3,13 @@
 import re
 
 import pytest
+from places import new_model
 from playwright.sync_api import expect
 from test_journey import Graph
 
 
 def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     expect(graph.node("input")).to_contain_text("N × 1 × 8 × 8")
     graph.move("input", 300, 60)
@@ -39,7 +40,7 @@ def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
 
 @pytest.mark.sample(False)
 def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     expect(graph.node("input")).to_contain_text("N × 1 × 8 × 8")
     graph.move("input", 250, 60)
@@ -59,13 +60,13 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
         arg=left,
     )
     with page.expect_download() as found:
-        choose("Download", "Download as SVG")
+        choose("Export", "Download as SVG")
     assert re.fullmatch(r"untitled\d*\.svg", found.value.suggested_filename)
     text = found.value.path().read_text(encoding="utf-8")
     assert "N × 1 × 8 × 8" in text
     assert 'data-node="relu"' in text
     with page.expect_download() as found:
-        choose("Download", "Download as PNG")
+        choose("Export", "Download as PNG")
     assert found.value.path().read_bytes().startswith(b"\x89PNG")
 
 
@@ -73,7 +74,7 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
 def test_jupyterlabs_own_places(page):
     """Its status bar tells of the model in front, its property inspector has the properties that are hidden beside the
     canvas, and a layer says all that is written about it."""
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    new_model(page)
     graph = Graph(page)
     graph.node("input").click()
     beside = page.locator(".labdl-GraphPanel .labdl-inspector")

@@ -15,7 +15,7 @@ from labdl.graph.analysis.check import check as check_graph
 from labdl.graph.analysis.cost import Cost, costs, total
 from labdl.graph.analysis.fixes import Fix, fix_of
 from labdl.graph.analysis.hints import hints
-from labdl.graph.graph import Graph, Node
+from labdl.graph.graph import Graph
 from labdl.lab.editor import partial_graph
 from labdl.lab.training.options import choices
 from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
@@ -77,11 +77,8 @@ def drawing(graph: dict[str, Any]) -> dict[str, Any]:
 
 
 def new_graph(name: str = "model") -> dict[str, Any]:
-    """Graph of a new document: one input with the shape of the first data set."""
-    shape = next(iter(SOURCES.values())).input_shape
-    return Graph(
-        {"input": Node("Input", "input", {"shape": shape})}, name=name, positions={"input": (0.0, 0.0)}
-    ).to_dict(tagged=True)
+    """Graph of a new document, which has no layers."""
+    return Graph({}, name=name).to_dict(tagged=True)
 
 
 def decode(data: bytes, name: str) -> dict[str, Any]:

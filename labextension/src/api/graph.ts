@@ -74,6 +74,8 @@ export interface ParamSchema {
   minItems?: number;
   maxItems?: number;
   properties?: { [name: string]: ParamSchema };
+  /** Texts such as `normal(std=0.01)`: names of functions, with the schema of their settings. */
+  calls?: { [name: string]: ParamSchema };
   required?: string[];
 }
 

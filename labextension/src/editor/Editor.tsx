@@ -204,7 +204,14 @@ function EditorBody({
   );
 
   const classes = useClassMenu(host, say, trans, canvas);
-  const menu = useQuickMenu({ layers: offered, memory, direction, canvas });
+  const menu = useQuickMenu({
+    layers: offered,
+    isLoading,
+    memory,
+    direction,
+    isEmpty,
+    canvas
+  });
   const all = useActions({
     document,
     layers: offered,

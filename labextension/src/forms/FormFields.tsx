@@ -3,6 +3,8 @@ import type { Json, ParamSchema } from '../api/graph';
 import type { FieldProps } from './field-props';
 import { formatValue } from './field-text';
 import { acceptsOf, fieldKind } from './param-schema';
+import { ownValue, visibleParams } from './param-values';
+import { readCall, writeCall } from './call-text';
 import { TextParam } from './TextParam';
 import { Translator } from '../ui/translator';
 
@@ -43,7 +45,7 @@ export function FormFields(props: FormFieldsProps) {
   );
 }
 
-const INPUTS = { text: TextParam, choice: Choice, switch: Switch };
+const INPUTS = { text: TextParam, call: Call, choice: Choice, switch: Switch };
 
 function Field({ label, ...props }: FieldProps & { label: string }) {
   const { id, param, value } = props;
@@ -93,6 +95,54 @@ function Choice({ id, param, value, trans, onChange }: FieldProps) {
         </option>
       ))}
     </select>
+  );
+}
+
+/** Menu of functions, and the settings of the chosen one; a text that is no call of them is edited as it is. */
+function Call({ id, param, value, trans, nothing, onChange }: FieldProps) {
+  const { calls = {}, values } = acceptsOf(param);
+  const call = value === null ? null : readCall(value, calls, values);
+  if (call === undefined) {
+    const props = { id, param, value, trans, nothing, onChange };
+    return <TextParam {...props} />;
+  }
+  const at = values.indexOf(call?.name ?? null);
+  const schema = call && calls[call.name];
+  return (
+    <>
+      <select
+        id={id}
+        className="labdl-input"
+        value={at}
+        onChange={event => onChange(values[Number(event.target.value)])}
+      >
+        {values.map((name, index) => (
+          <option key={index} value={index}>
+            {name === null ? trans.__('none') : formatValue(name)}
+          </option>
+        ))}
+      </select>
+      {call && schema && (
+        <div className="labdl-field-settings">
+          <FormFields
+            idPrefix={`${id}_${call.name}`}
+            schema={schema}
+            values={visibleParams(schema, call.settings)}
+            trans={trans}
+            onChange={(key, setting) => {
+              const settings = { ...call.settings };
+              const own = ownValue(schema, key, setting);
+              if (own === undefined) {
+                delete settings[key];
+              } else {
+                settings[key] = own;
+              }
+              onChange(writeCall(call.name, settings));
+            }}
+          />
+        </div>
+      )}
+    </>
   );
 }
 

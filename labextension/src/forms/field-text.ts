@@ -190,7 +190,9 @@ function parseItem(text: string, rule: ParamSchema, trans: Translator): Parsed {
   if (text === '') {
     return { error: trans.__('Empty value between two commas.') };
   }
-  return parse(text, acceptsOf(rule.items ?? { type: 'number' }), trans);
+  const { items } = rule;
+  const isTyped = items && Object.keys(items).length > 0;
+  return parse(text, acceptsOf(isTyped ? items : { type: 'number' }), trans);
 }
 
 /** Whether the first bracket is closed by the last one. */

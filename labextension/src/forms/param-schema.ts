@@ -9,6 +9,8 @@ export interface Accepts {
   /** A list, with the schema of its items. */
   array?: ParamSchema;
   text: boolean;
+  /** Functions whose calls a text may be, with the schemas of their settings. */
+  calls?: { [name: string]: ParamSchema };
   /** Fixed values, including null and booleans. */
   values: Json[];
   /** Values that a line of text cannot represent. */
@@ -48,6 +50,7 @@ export function acceptsOf(schema: ParamSchema): Accepts {
         found.array ??= next;
       } else if (type === 'string') {
         found.text = true;
+        found.calls ??= next.calls;
       } else if (type === 'null') {
         add(null);
       } else if (type === 'boolean') {
@@ -61,13 +64,16 @@ export function acceptsOf(schema: ParamSchema): Accepts {
   return found;
 }
 
-export type FieldKind = 'text' | 'choice' | 'switch' | 'untyped';
+export type FieldKind = 'text' | 'call' | 'choice' | 'switch' | 'untyped';
 
 /** The kind of field for a parameter; "untyped" for one whose values a form cannot edit. */
 export function fieldKind(schema: ParamSchema): FieldKind {
   const accepts = acceptsOf(schema);
   if (accepts.other) {
     return 'untyped';
+  }
+  if (accepts.calls) {
+    return 'call';
   }
   if (accepts.integer || accepts.number || accepts.array || accepts.text) {
     return 'text';

@@ -5,10 +5,11 @@ import os
 
 import numpy as np
 import pytest
+from example_graphs import graph_with_input
 
 import labdl
 from labdl.graph import Edge, Graph, Node
-from labdl.lab.editor import parameter_renaming, service
+from labdl.lab.editor import parameter_renaming
 from labdl.saving import parameters, structure
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
@@ -122,6 +123,6 @@ async def test_saving_a_document_renames_beside_it(jp_fetch, jp_root_dir):
     response = await jp_fetch("labdl", "graph", params={"path": "net.labdl"}, method="PUT", body=body)
     assert response.code == 200
     np.testing.assert_array_equal(output(jp_root_dir / "net.npz", model(first="block/stem")), expected)
-    other = json.dumps({"content": service.new_graph()})  # a document of its own has nothing to do with it
+    other = json.dumps({"content": graph_with_input()})  # a document of its own has nothing to do with it
     await jp_fetch("labdl", "graph", params={"path": "other.labdl"}, method="PUT", body=other)
     assert not (jp_root_dir / "other.npz").exists()

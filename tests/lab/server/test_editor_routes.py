@@ -10,9 +10,9 @@ import time
 from xml.etree import ElementTree
 
 import pytest
+from example_graphs import graph_with_input
 from tornado.httpclient import HTTPClientError
 
-from labdl.lab.editor import service
 from labdl.runs.control import ControlFolder
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
@@ -35,7 +35,7 @@ def labdl_fetch(jp_fetch):
 
 @pytest.fixture
 def graph():
-    return service.new_graph()
+    return graph_with_input()
 
 
 @pytest.fixture
@@ -72,9 +72,13 @@ async def test_choices_for_training(labdl_fetch):
     assert {"datasets", "backends", "optimizers"} <= answer.keys()
 
 
-async def test_new_graph_can_be_checked_and_written_as_code(labdl_fetch):
+async def test_new_graph_is_empty(labdl_fetch):
     status, graph = await labdl_fetch("new")
-    assert status == 200
+    assert (status, graph["nodes"]) == (200, {})
+    assert (await labdl_fetch("check", method="POST", body={"graph": graph}))[1]["problems"] == []
+
+
+async def test_a_graph_can_be_checked_and_written_as_code(labdl_fetch, graph):
     status, answer = await labdl_fetch("check", method="POST", body={"graph": graph})
     assert (status, answer["problems"]) == (200, [])
     assert answer["nodes"].keys() == graph["nodes"].keys()

@@ -13,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from example_graphs import graph_with_input
 from tornado.httpclient import HTTPClientError
 from tornado.web import RequestHandler
 
@@ -40,7 +41,7 @@ SENDING = [(route, method) for route, method in CALLS if method in WITH_BODY]
 @pytest.fixture
 def good(jp_root_dir):
     """A body that holds all that any route asks for, and the query likewise."""
-    graph = service.new_graph()
+    graph = graph_with_input()
     (jp_root_dir / "net.labdl").write_bytes(service.encode(graph))
     folder = jp_root_dir / "runs" / "one"
     folder.mkdir(parents=True)
@@ -424,7 +425,7 @@ async def test_links_out_of_the_root(ask, jp_root_dir):
     outside = jp_root_dir.parent / "outside"
     outside.mkdir()
     (outside / "text.labdl").write_bytes(b"secret")
-    (outside / "net.labdl").write_bytes(service.encode(service.new_graph()))
+    (outside / "net.labdl").write_bytes(service.encode(graph_with_input()))
     (jp_root_dir / "link").symlink_to(outside)
     (jp_root_dir / "link.labdl").symlink_to("/etc/passwd")
     assert (await ask("graph", path="link/net.labdl"))[0] == 200
@@ -463,7 +464,7 @@ class Bomb:
 
 
 def hostile(change) -> bytes:
-    buffer = io.BytesIO(service.encode(service.new_graph()))
+    buffer = io.BytesIO(service.encode(graph_with_input()))
     with h5py.File(buffer, "r+") as file:
         change(file)
     return buffer.getvalue()

@@ -74,6 +74,30 @@ describe('the quick menu', () => {
     expect(window.document.activeElement).toBe(canvas());
   });
 
+  it('offers an input first in an empty model', async () => {
+    const layers = [...LAYERS, layer('Input', [], ['out'])];
+    await openEditor({ layers: () => Promise.resolve(layers) });
+    fireEvent.keyDown(canvas(), { key: 'A', shiftKey: true });
+    expect(offered()[0]).toBe('Input');
+  });
+
+  it('adds what was confirmed before the layers were there', async () => {
+    let load: (layers: LayerSchema[]) => void = () => undefined;
+    const layers = () =>
+      new Promise<LayerSchema[]>(resolve => {
+        load = resolve;
+      });
+    const { document } = await openEditor({ layers });
+    fireEvent.keyDown(canvas(), { key: 'A', shiftKey: true });
+    expect(screen.getByRole('dialog').textContent).toContain('Loading');
+    fireEvent.change(search(), { target: { value: 'sin' } });
+    press('Enter');
+    await act(async () => load(LAYERS));
+    const { nodes } = document.snapshot();
+    expect(Object.values(nodes).map(({ type }) => type)).toEqual(['Sink']);
+    expect(screen.queryByRole('listbox')).toBeNull();
+  });
+
   it('offers what fits a link, and connects it in one step', async () => {
     const { document, actions } = await open();
     let filter = '';

@@ -92,7 +92,7 @@ export const LayerNode = memo(function LayerNode({
           <span>{hint}</span>
         </div>
       )}
-      <Activation id={id} />
+      <Activation id={id} isLow={targetPosition === Side.Top} />
       <HealthStrip id={id} />
       <PortList kind="source" side={sourcePosition} ports={ports.outputs} />
       <OutputShapes

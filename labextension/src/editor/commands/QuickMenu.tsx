@@ -25,16 +25,19 @@ export interface QuickMenuProps {
   room: Size;
   /** Matching layers, the best match first. */
   search: (query: string) => LayerSchema[];
+  /** Whether there are no layers yet; Enter then takes effect when they come. */
+  isLoading: boolean;
   onChoose: (type: string) => void;
   /** Closes the menu; `toCanvas` returns the focus to the canvas. */
   onClose: (toCanvas: boolean) => void;
 }
 
 export function QuickMenu(props: QuickMenuProps) {
-  const { at, room, search, onChoose, onClose } = props;
+  const { at, room, search, isLoading, onChoose, onClose } = props;
   const { trans, hueOf } = useEditorContext();
   const [query, setQuery] = useState('');
   const [active, setActive] = useState(0);
+  const [isConfirmed, confirm] = useState(false);
   const menu = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -62,6 +65,13 @@ export function QuickMenu(props: QuickMenuProps) {
   }, []);
 
   useEffect(() => {
+    const chosen = isConfirmed && !isLoading ? layers[active] : undefined;
+    if (chosen) {
+      onChoose(chosen.type);
+    }
+  });
+
+  useEffect(() => {
     const option = menu.current?.querySelector('[aria-selected="true"]');
     option?.scrollIntoView({ block: 'nearest' });
   }, [active, query]);
@@ -75,6 +85,8 @@ export function QuickMenu(props: QuickMenuProps) {
     } else if (event.key === 'Enter') {
       if (layers[active]) {
         onChoose(layers[active].type);
+      } else if (isLoading) {
+        confirm(true);
       }
     } else if (event.key === 'Escape' || event.key === 'Tab') {
       onClose(true);
@@ -115,6 +127,7 @@ export function QuickMenu(props: QuickMenuProps) {
           onChange={event => {
             setQuery(event.target.value);
             setActive(0);
+            confirm(false);
           }}
           onKeyDown={keyDown}
         />
@@ -141,9 +154,11 @@ export function QuickMenu(props: QuickMenuProps) {
       </ul>
       {layers.length === 0 && (
         <p role="status">
-          {query.trim()
-            ? trans.__('No layer matches “%1”.', query.trim())
-            : trans.__('No layer fits here.')}
+          {isLoading
+            ? trans.__('Loading the layers…')
+            : query.trim()
+              ? trans.__('No layer matches “%1”.', query.trim())
+              : trans.__('No layer fits here.')}
         </p>
       )}
     </div>

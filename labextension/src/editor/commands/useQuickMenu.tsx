@@ -14,8 +14,11 @@ import { QuickMenu } from './QuickMenu';
 
 interface QuickMenuProps {
   layers: LayerTable;
+  isLoading: boolean;
   memory: PaletteStorage;
   direction: Direction;
+  /** Whether there are no layers yet: an input comes first. */
+  isEmpty: boolean;
   canvas: RefObject<HTMLDivElement | null>;
 }
 
@@ -31,7 +34,7 @@ interface OpenMenu {
 }
 
 export function useQuickMenu(props: QuickMenuProps): OpenMenu {
-  const { layers, memory, direction, canvas } = props;
+  const { layers, isLoading, memory, direction, isEmpty, canvas } = props;
   const store = useStoreApi();
   const [opened, setOpened] = useState<Opened | null>(null);
 
@@ -46,7 +49,8 @@ export function useQuickMenu(props: QuickMenuProps): OpenMenu {
 
   const search = (query: string): LayerSchema[] => {
     const { favorites, recent } = memory.state();
-    const offered = query.trim() ? [] : [...favorites, ...recent];
+    const start = isEmpty ? ['Input'] : [];
+    const offered = query.trim() ? [] : [...start, ...favorites, ...recent];
     const found = new Set([
       ...chosenLayers(offered, layers),
       ...matching(layers.values(), query)
@@ -76,6 +80,7 @@ export function useQuickMenu(props: QuickMenuProps): OpenMenu {
           at={corner}
           room={room}
           search={search}
+          isLoading={isLoading}
           onClose={close}
           onChoose={type => {
             close(true);

@@ -36,8 +36,9 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
     const changes = waiting.current;
     waiting.current = new Map();
     changes.forEach((value, key) => {
-      const isText = fieldKind(params.properties?.[key] ?? {}) === 'text';
-      const typing = isText ? `param ${id} ${key}` : undefined;
+      const kind = fieldKind(params.properties?.[key] ?? {});
+      const isTyped = kind === 'text' || kind === 'call';
+      const typing = isTyped ? `param ${id} ${key}` : undefined;
       document.setParam(id, key, value, typing);
     });
     if (changes.size) {

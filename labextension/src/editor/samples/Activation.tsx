@@ -9,10 +9,13 @@ import { shapeText } from '../model/shape-format';
 import { Activation as Values } from './inspection-data';
 import { Translator } from '../../ui/translator';
 
-/** Maximum number of tiles that are distinguishable on a node: two rows. */
-const MOST = 12;
+/** Number of tiles in a row that are distinguishable on a node. */
+const COLUMNS = 6;
 
-export function Activation({ id }: { id: string }) {
+/** With `isLow` in one row: below the node there is room for a shape, and for no more. */
+export function Activation(props: { id: string; isLow?: boolean }) {
+  const { id, isLow = false } = props;
+  const most = isLow ? COLUMNS : 2 * COLUMNS;
   const { sample, trans } = useEditorContext();
   const { store } = sample;
   const outputs = useSyncExternalStore(store.subscribe, () => store.node(id));
@@ -32,9 +35,9 @@ export function Activation({ id }: { id: string }) {
       {values.picture ? (
         <Pixels
           picture={values.picture}
-          columns={6}
-          most={MOST}
-          label={pictureText(values.picture, trans, MOST)}
+          columns={COLUMNS}
+          most={most}
+          label={pictureText(values.picture, trans, most)}
         />
       ) : values.histogram && values.size > 1 ? (
         <Histogram bare data={values.histogram} name={port} trans={trans} />

@@ -32,6 +32,68 @@ function form(values: { [name: string]: Json }) {
   return { changes, left };
 }
 
+/** An initializer's field with this value; returns its last change. */
+function initializer(value: Json): { last: () => Json | undefined } {
+  const change = jest.fn<void, [string, Json | undefined]>();
+  const std = { type: 'number', default: 0.02, exclusiveMinimum: 0 };
+  const mode = { enum: ['fan_in', 'fan_out'], default: 'fan_in' };
+  const calls = {
+    normal: { properties: { std } },
+    he: { properties: { mode } }
+  };
+  const anyOf = [
+    { enum: ['zeros', 'normal', 'he'] },
+    { type: 'string', calls }
+  ];
+  render(
+    <FormFields
+      idPrefix="labdl"
+      schema={{ properties: { init: { anyOf, title: 'Kernel Init' } } }}
+      values={{ init: value }}
+      trans={plainTranslator}
+      onChange={change}
+    />
+  );
+  return { last: () => change.mock.lastCall?.[1] };
+}
+
+describe('a field of calls', () => {
+  it('is a menu of names', () => {
+    const { last } = initializer('zeros');
+    const menu = screen.getByLabelText('Kernel Init');
+    expect(menu.tagName).toBe('SELECT');
+    fireEvent.change(menu, { target: { value: '2' } });
+    expect(last()).toBe('he');
+  });
+
+  it('has fields for the settings of the chosen one', () => {
+    const { last } = initializer('normal(std=0.01)');
+    const std = screen.getByLabelText('std');
+    expect(std).toHaveProperty('value', '0.01');
+    fireEvent.change(std, { target: { value: '0.5' } });
+    expect(last()).toBe('normal(std=0.5)');
+    fireEvent.change(std, { target: { value: '0.02' } });
+    expect(last()).toBe('normal');
+    fireEvent.change(std, { target: { value: '-1' } });
+    expect(screen.getByRole('alert')).toBeTruthy();
+    expect(last()).toBe('normal');
+  });
+
+  it('has menus for settings with choices', () => {
+    const { last } = initializer('he');
+    fireEvent.change(screen.getByLabelText('mode'), { target: { value: '1' } });
+    expect(last()).toBe('he(mode="fan_out")');
+  });
+
+  it('edits a text that is no call of them as it is', () => {
+    initializer('normal(std=x)');
+    expect(screen.getByLabelText('Kernel Init')).toHaveProperty(
+      'value',
+      'normal(std=x)'
+    );
+  });
+});
+
 describe('FormFields', () => {
   it('has a labelled field for each property, with its value', () => {
     form({ units: 4, bias: true, mode: 'b' });
