@@ -161,6 +161,10 @@ def test_what_cannot_be_trained_in_one_line_is_refused(pictures, masks, backend)
         (lambda: tasks.create_trainer("r3d_18", folder), "wants samples with video"),
         (lambda: tasks.create_trainer(classifier(), folder, task="image classification"), "give size="),
         (lambda: tasks.create_trainer("resnet18", folder, validation=1.5), "share between 0 and 1"),
+        (
+            lambda: tasks.create_trainer("resnet18", data.ImageFolder(pictures, classes=folder.classes[:1])),
+            "has one class alone",
+        ),
         (lambda: tasks.create_trainer("resnet18", np.zeros((4, 3, 8, 8))), "received ndarray"),
         (
             lambda: tasks.create_trainer("unet", data.SegmentationFolder(masks / "images", masks / "masks")),
