@@ -131,7 +131,7 @@ def _describe(value: Any) -> str:
     if isinstance(value, Pipeline):
         return f"[{', '.join(map(_describe, value.transforms))}]"
     if inspect.isroutine(value):
-        return getattr(value, "__qualname__", type(value).__name__)  # the address differs in each process
+        return str(getattr(value, "__qualname__", type(value).__name__))  # the address differs in each process
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
