@@ -75,6 +75,14 @@ class Dataset:
         for index in range(len(self)):
             yield self.read(index)
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        """The data set that a sample is read from, below selections, transforms and the like, and its index there."""
+        return self, index
+
+    def file_of(self, index: int) -> str:
+        """The file of a sample as errors name it, below the folder of the data set; empty if a sample is no file."""
+        return ""
+
     def label_of(self, index: int) -> Any:
         """The class number of a sample, or its other target, without reading the rest where that is possible."""
         return find_label(self.read(index), self.targets)

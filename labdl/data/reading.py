@@ -119,8 +119,17 @@ def _name(source: Any) -> str:
 
 def describe_unreadable(index: int, source: Any, error: Exception) -> DataError:
     """The error that names a sample and why it cannot be read."""
-    if isinstance(error, DataError) and str(error).startswith(f"sample {index:,} of "):
+    place = describe_place(source, index)
+    if isinstance(error, DataError) and str(error).startswith(f"{place}:"):
         return error
     kind = type(error).__name__
     reason = str(error) if isinstance(error, LabDLError) else f"{kind}: {error}" if str(error) else kind
-    return DataError(f"sample {index:,} of {_name(source)} cannot be read: {reason}")
+    return DataError(f"{place} cannot be read: {reason}")
+
+
+def describe_place(source: Any, index: int) -> str:
+    """Which sample of which data set, and which of its files: the one that the index of a selection stands for."""
+    if hasattr(source, "origin"):
+        source, index = source.origin(index)
+    file = source.file_of(index) if hasattr(source, "file_of") else ""
+    return f"sample {index:,} of {_name(source)}{file and f' ({file})'}"

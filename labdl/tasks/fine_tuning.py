@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from labdl.data.dataset import Dataset
+from labdl.data.loader import Loader
 from labdl.data.pipeline import Pipeline, Split
+from labdl.data.reading import Errors
 from labdl.data.splits import open_data
 from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
@@ -38,6 +40,7 @@ def create_trainer(
     backend: str | None = None,
     compiled: bool | str | None = None,
     seed: int = 0,
+    errors: Errors = "raise",
     **options: Unpack[TrainerOptions],
 ) -> Trainer:
     """Create the trainer of a model for a data set, with the transforms, the loss and the metrics of its task.
@@ -48,7 +51,8 @@ def create_trainer(
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
     default the usual one of the model. Colors are normalized as the ``preprocessing`` of the model or of its weights says, if
-    it has one. The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
+    it has one. ``errors`` "skip" or "replace" trains without samples that cannot be read, and a warning lists them (see
+    `labdl.data.Loader`). The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
     the ``preprocessing`` of the model, which `labdl.save` keeps for `labdl.infer.Inference`.
 
     Example: ``labdl.tasks.create_trainer("resnet18", labdl.data.ImageFolder("flowers"), size=64, epochs=5).start()``.
@@ -70,6 +74,8 @@ def create_trainer(
     pipeline = Pipeline(pipeline, split=Split(1 - validation, seed))
     train, val = pipeline.split_dataset(opened)
     model.preprocessing = pipeline.evaluation()
+    if errors != "raise":
+        train, val = _load_leniently(train, val, errors, seed, options)
     options["train_dataset"], options["val_dataset"] = train, val
     return Trainer(
         model,
@@ -100,6 +106,16 @@ def fine_tune(model: str | Module, dataset: Data, **settings: Any) -> Trainer:
     trainer = create_trainer(model, dataset, **settings)
     trainer.fit()
     return trainer
+
+
+def _load_leniently(
+    train: Dataset, val: Dataset | None, errors: Errors, seed: int, options: TrainerOptions
+) -> tuple[Loader, Loader | None]:
+    """Loaders of both parts, with the batches that a trainer makes of these options."""
+    size = options.get("batch_size", 32)
+    ordered = {"shuffle": options.get("shuffle", True), "seed": seed, "drop_last": options.get("drop_last", False)}
+    validation = None if val is None else Loader(val, size, errors=errors)
+    return Loader(train, size, errors=errors, **ordered), validation
 
 
 def _task_of(model: str | Module, task: str | Task | None) -> Task:

@@ -48,9 +48,14 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__} has no pipeline")
 
     def count_classes(self, dataset: Dataset) -> int:
-        """The number of classes of a data set. Raises ConfigError if it does not know them."""
+        """The number of classes of a data set. Raises ConfigError if it does not know them, or has one alone."""
         if not dataset.classes:
             raise ConfigError(f"{dataset!r} does not know its classes: give their number, classes=")
+        if len(dataset.classes) == 1 and self.loss == "cross_entropy":
+            raise ConfigError(
+                f"{dataset!r} has one class alone, {dataset.classes[0]!r:.80}, and nothing to tell it from: add samples "
+                "of another class, or give their number, classes="
+            )
         return len(dataset.classes)
 
     def check(self, model: Module, dataset: Dataset) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,11 @@ from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import read_file
 from labdl.bounded.plain_json import loads
 from labdl.data.dataset import Dataset
+from labdl.data.pipeline import Pipeline
 from labdl.data.sample_codec import from_bytes, to_bytes
 from labdl.errors import ConfigError, FileFormatError
+
+_COMMON = frozenset(("source", "name", "classes", "inputs", "targets", "parallel", "batched", "gathers"))
 
 
 class CachedDataset(Dataset):
@@ -35,6 +41,9 @@ class CachedDataset(Dataset):
             sample = self._samples[index] = self.source.read(index)
             return sample
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.source.origin(index)
+
     def label_of(self, index: int) -> Any:
         return self.source.label_of(index)
 
@@ -45,14 +54,18 @@ class CachedDataset(Dataset):
 class FileCachedDataset(Dataset):
     """Samples in a folder after their first reading, a file each; see `Dataset.cache`.
 
-    The folder belongs to one data set: ``cache.json`` names it. A damaged file is read again from the source.
+    The folder belongs to one data set: ``cache.json`` names it, its selections and its transforms. A damaged file is read
+    again from the source.
     """
 
     def __init__(self, source: Dataset, folder: str | Path):
         self.source, self.folder = source, Path(folder)
         self.describe_as(source)
         self.folder.mkdir(parents=True, exist_ok=True)
-        identity = {"dataset": self.name, "samples": len(source)}
+        identity: dict[str, Any] = {"dataset": self.name, "samples": len(source)}
+        steps = _describe_steps(source)
+        if steps:
+            identity["steps"] = steps
         description = self.folder / "cache.json"
         if description.exists():
             found = _read_identity(description)
@@ -87,11 +100,39 @@ class FileCachedDataset(Dataset):
             part.unlink(missing_ok=True)
         return sample
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.source.origin(index)
+
     def label_of(self, index: int) -> Any:
         return self.source.label_of(index)
 
     def labels(self) -> np.ndarray:
         return self.source.labels()
+
+
+def _describe_steps(dataset: Any) -> list[str]:
+    """What was done to a data set, the last step first: two halves of a split have the same name and length."""
+    steps = []
+    while isinstance(getattr(dataset, "source", None), Dataset):
+        settings = [
+            f"{name}={_describe(value)}"
+            for name, value in vars(dataset).items()
+            if name[0] != "_" and name not in _COMMON
+        ]
+        text = f"{type(dataset).__name__}({', '.join(settings)})"
+        steps.append(f"{text:.200} {hashlib.sha256(text.encode()).hexdigest()[:16]}")
+        dataset = dataset.source
+    return steps
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]}"
+    if isinstance(value, Pipeline):
+        return f"[{', '.join(map(_describe, value.transforms))}]"
+    if inspect.isroutine(value):
+        return str(getattr(value, "__qualname__", type(value).__name__))  # the address differs in each process
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _read_identity(file: Path) -> Any:

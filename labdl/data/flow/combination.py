@@ -41,6 +41,10 @@ class ConcatDataset(Dataset):
         which, own = self._place(index)
         return self.sources[which].read(own, epoch)
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        which, own = self._place(index)
+        return self.sources[which].origin(own)
+
     def label_of(self, index: int) -> Any:
         which, own = self._place(index)
         return self.sources[which].label_of(own)
@@ -76,6 +80,9 @@ class _ByPlaces(Dataset):
 
     def read(self, index: int, epoch: int = 0) -> Any:
         return self.sources[self._which[index]].read(int(self._own[index]), epoch)
+
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.sources[self._which[index]].origin(int(self._own[index]))
 
     def label_of(self, index: int) -> Any:
         return self.sources[self._which[index]].label_of(int(self._own[index]))

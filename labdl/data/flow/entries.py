@@ -20,6 +20,9 @@ class _Entries(Dataset):
     def __len__(self) -> int:
         return len(self.source)
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.source.origin(index)
+
     def label_of(self, index: int) -> Any:
         return self.source.label_of(index)
 

@@ -11,6 +11,7 @@ from labdl.data.dataset import Dataset
 from labdl.data.heap import keep_freed_memory
 from labdl.data.pipeline import Pipeline
 from labdl.data.random_keys import derive_seed, sample_generator
+from labdl.data.reading import describe_place, describe_unreadable
 from labdl.data.row_memory import Reserve, offer_row
 from labdl.errors import DataError, LabDLError
 
@@ -57,12 +58,22 @@ class MappedDataset(Dataset):
                     continue
                 partners = rng.integers(0, len(self.source), stage.others)
                 own = rng.bit_generator.state  # the generator serves the partners in between
-                samples = [sample, *(self._read_until(int(i), epoch, at) for i in partners)]
+                samples = [sample, *(self._read_partner(int(i), epoch, at) for i in partners)]
                 rng.bit_generator.state = own
                 sample = stage.apply_together(samples, rng)
             except LabDLError as error:
-                raise DataError(f"sample {index:,} of {self.name}: {error}") from error
+                raise DataError(f"{describe_place(self, index)}: {error}") from error
         return sample
+
+    def _read_partner(self, index: int, epoch: int, end: int) -> Any:
+        """A sample that is mixed into another one, whose errors have to name this one."""
+        try:
+            return self._read_until(index, epoch, end)
+        except Exception as error:  # code of the user, and decoders, may raise anything
+            raise describe_unreadable(index, self, error) from error
+
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.source.origin(index)
 
     def label_of(self, index: int) -> Any:
         return self.source.label_of(index)

@@ -43,6 +43,9 @@ class SelectedDataset(Dataset):
     def read_batch(self, indices: np.ndarray, epoch: int = 0) -> Any:
         return self.source.read_batch(np.asarray(self.indices)[indices], epoch)
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.source.origin(int(self.indices[index]))
+
     def label_of(self, index: int) -> Any:
         return self.source.label_of(int(self.indices[index]))
 
@@ -78,6 +81,9 @@ class FilteredDataset(Dataset):
     def read(self, index: int, epoch: int = 0) -> Any:
         return self._samples().read(index, epoch)
 
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self._samples().origin(index)
+
     def label_of(self, index: int) -> Any:
         return self._samples().label_of(index)
 
@@ -104,6 +110,9 @@ class RepeatedDataset(Dataset):
     def read(self, index: int, epoch: int = 0) -> Any:
         turn, own = divmod(index, len(self.source))
         return self.source.read(own, epoch * self.count + turn)
+
+    def origin(self, index: int) -> tuple[Dataset, int]:
+        return self.source.origin(index % len(self.source))
 
     def label_of(self, index: int) -> Any:
         return self.source.label_of(index % len(self.source))

@@ -49,6 +49,9 @@ class ImageFolder(Dataset):
     def __len__(self) -> int:
         return len(self.files.paths)
 
+    def file_of(self, index: int) -> str:
+        return self.files.paths[index]
+
     def path(self, index: int) -> Path:
         """The file of a sample."""
         return self.files.path(index, follow_links=self.follow_links)

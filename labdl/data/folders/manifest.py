@@ -92,6 +92,9 @@ class ManifestDataset(Dataset):
     def __len__(self) -> int:
         return len(self.paths)
 
+    def file_of(self, index: int) -> str:
+        return self.paths[index]
+
     def path(self, index: int) -> Path:
         """The file of a sample. Raises DataError for a path that leads out of the folder."""
         path = self.root / self.paths[index]

@@ -82,6 +82,9 @@ class VideoFolder(Dataset):
     def __len__(self) -> int:
         return len(self._file)
 
+    def file_of(self, index: int) -> str:
+        return self.files.paths[int(self._file[index])]
+
     def path(self, index: int) -> Path:
         """The file of a sample."""
         return self.files.path(int(self._file[index]), follow_links=self.follow_links)

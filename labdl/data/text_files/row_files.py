@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -78,7 +79,9 @@ class JsonLines:
         try:
             row = loads(decode_row(self, index))
         except ValueError as error:
-            raise DataError(f"{place(self, index)} is no JSON: {error}") from None
+            # the text of a JSONDecodeError counts lines from this one
+            reason = f"{error.msg} (column {error.colno})" if isinstance(error, json.JSONDecodeError) else error
+            raise DataError(f"{place(self, index)} is no JSON: {reason}") from None
         if not isinstance(row, dict):
             raise DataError(f"{place(self, index)} wants an object of names and values, received {row!r:.60}")
         return row

@@ -51,6 +51,9 @@ class TextFolder(Dataset):
     def __len__(self) -> int:
         return len(self.files.paths)
 
+    def file_of(self, index: int) -> str:
+        return self.files.paths[index]
+
     def path(self, index: int) -> Path:
         """The file of a sample."""
         return self.files.path(index, follow_links=self.follow_links)

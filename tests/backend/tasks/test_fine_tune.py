@@ -1,5 +1,7 @@
 """Training in one line: pictures and clips by class, and masks, from folders to a model that is saved with its transforms."""
 
+import shutil
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_sample_images
@@ -8,7 +10,7 @@ import labdl
 from labdl import data, nn, ops, tasks
 from labdl.data import transforms as T
 from labdl.data.codecs.image import encode_image
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, DataError
 
 PHOTOGRAPHS = load_sample_images().images
 
@@ -151,6 +153,20 @@ def test_clips(tmp_path, backend):
 
 
 @pytest.mark.sample(backends=["torch"])
+@pytest.mark.sample(False)
+@pytest.mark.parametrize("errors", ["skip", "replace"])
+def test_pictures_that_cannot_be_read_are_left_out(pictures, backend, tmp_path, errors):
+    shutil.copytree(pictures, tmp_path / "torn")
+    for folder in (tmp_path / "torn").iterdir():
+        (folder / "torn.png").write_bytes(b"")
+    settings = {"task": "image classification", "size": 16, "backend": backend.name, "epochs": 1, "batch_size": 8}
+    with pytest.raises(DataError, match=r"torn\.png\) cannot be read"):
+        labdl.fine_tune(classifier(), tmp_path / "torn", **settings)
+    with pytest.warns(UserWarning, match=r"could not be read.*torn\.png"):
+        trainer = labdl.fine_tune(classifier(), tmp_path / "torn", errors=errors, **settings)
+    assert np.isfinite(trainer.progress.history["val_loss"]).all()
+
+
 def test_what_cannot_be_trained_in_one_line_is_refused(pictures, masks, backend):
     folder = data.ImageFolder(pictures)
     for call, part in [
@@ -161,6 +177,10 @@ def test_what_cannot_be_trained_in_one_line_is_refused(pictures, masks, backend)
         (lambda: tasks.create_trainer("r3d_18", folder), "wants samples with video"),
         (lambda: tasks.create_trainer(classifier(), folder, task="image classification"), "give size="),
         (lambda: tasks.create_trainer("resnet18", folder, validation=1.5), "share between 0 and 1"),
+        (
+            lambda: tasks.create_trainer("resnet18", data.ImageFolder(pictures, classes=folder.classes[:1])),
+            "has one class alone",
+        ),
         (lambda: tasks.create_trainer("resnet18", np.zeros((4, 3, 8, 8))), "received ndarray"),
         (
             lambda: tasks.create_trainer("unet", data.SegmentationFolder(masks / "images", masks / "masks")),

@@ -152,6 +152,23 @@ def test_unreadable_samples_are_reported(errors):
     assert [p.index for p in loader.problems] == [7, 12]
 
 
+def test_an_unreadable_sample_has_its_place_in_the_whole_data_set():
+    whole = Squares(20, broken=[7])
+    parts = [
+        whole.skip(5),
+        whole.skip(5).map([T.ToFloat()]).take(9),
+        Squares(3).concat(whole),
+        whole.select([2, 7]).repeat(2).project("image"),
+        Squares(4).interleave(whole),
+    ]
+    for part in parts:
+        with pytest.raises(DataError, match=r"^sample 7 of squares cannot be read: OSError: no such picture"):
+            list(part.loader(4, workers=0))
+    mixed = Squares(2, broken=[1]).map([T.MixUp(num_classes=3, p=1.0)])
+    with pytest.raises(DataError, match=r"sample 1 of squares cannot be read: OSError: no such picture"):
+        [mixed.read(0, epoch) for epoch in range(20)]
+
+
 def test_an_unreadable_sample_raises_and_leaves_no_thread():
     before = threading.active_count()
     with pytest.raises(DataError, match="sample 7 of squares cannot be read: OSError: no such picture"):
@@ -190,6 +207,18 @@ def test_memory_of_batches_is_aligned():
         assert batch["image"].ctypes.data % 64 == 0
 
 
+def test_a_cache_on_disk_is_of_one_half_and_of_its_transforms(tmp_path):
+    halves = Squares(8).split(0.5, seed=0)
+    assert numbers(halves[0].cache(tmp_path / "half")) == numbers(halves[0])
+    assert numbers(Squares(8).split(0.5, seed=0)[0].cache(tmp_path / "half")) == numbers(halves[0])
+    with pytest.raises(ConfigError, match="is a cache of"):
+        halves[1].cache(tmp_path / "half")
+    for transforms in ([T.Invert(), lambda_free], [T.Invert(), lambda_free]):
+        Squares(8).map(transforms).cache(tmp_path / "inverted")
+    with pytest.raises(ConfigError, match="Invert"):
+        Squares(8).map([T.Solarize(threshold=0.5)]).cache(tmp_path / "inverted")
+
+
 @pytest.mark.parametrize("folder", [None, "cache"])
 def test_a_cache_reads_each_sample_once(folder, tmp_path):
     reads = []
@@ -210,6 +239,8 @@ def test_a_cache_reads_each_sample_once(folder, tmp_path):
         assert sorted(reads) == [0, 1, 2, 3]
         with pytest.raises(ConfigError, match="is a cache of"):
             Counter(5).cache(tmp_path / folder)
+        with pytest.raises(ConfigError, match="is a cache of"):
+            Counter(8).take(4).cache(tmp_path / folder)
         next((tmp_path / folder).glob("*/0.sample")).write_bytes(b"LDLSbroken")
         assert cached[0]["label"] == 0
 

@@ -10,6 +10,7 @@ import PIL.Image
 import pytest
 
 from labdl import data
+from labdl.data import transforms as T
 from labdl.data.codecs.image import decode_image, encode_image, image_size
 from labdl.errors import ConfigError, DataError, MissingFileError
 
@@ -174,3 +175,12 @@ def test_links_out_of_a_folder_are_refused(flowers, tmp_path):
     with pytest.raises(DataError, match=r"rose/link\.png is a link out of the folder: read it with follow_links=True"):
         pictures[at]
     assert data.ImageFolder(flowers, follow_links=True)[at]["image"].shape == (24, 36, 3)
+
+
+def test_a_broken_picture_of_a_part_is_named_with_its_folder(flowers):
+    (flowers / "tulip" / "torn.jpg").write_bytes(b"")
+    pictures = data.ImageFolder(flowers)
+    at = pictures.files.paths.index("tulip/torn.jpg")
+    part = pictures.select([at]).map([T.ToFloat()])
+    with pytest.raises(DataError, match=rf"^sample {at} of {pictures.name} \(tulip/torn.jpg\) cannot be read: .*empty"):
+        list(part.loader(1, workers=0))
