@@ -67,19 +67,24 @@ class Decoder:
         self._modules = list(model.modules())
         self._own: list[Any] = []
         self._cross: list[Any] = []
-        self._context: list[Any] = []  # the encoder's output and its mask
+        self._context: list[Any] = []  # the encoder's output, and its mask if it has one
         self._tokens = np.zeros((0, 0), "int64")
         self._lengths = np.zeros(0, "int64")
 
     # -- steps
 
-    def start(self, prompts: Sequence[np.ndarray], source: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Logits after each prompt; ``source`` are the tokens (rows, keys) and the mask of an encoder's input."""
+    def start(
+        self, prompts: Sequence[np.ndarray], source: tuple[np.ndarray, np.ndarray | None] | None = None
+    ) -> np.ndarray:
+        """Logits after each prompt.
+
+        ``source`` are the tokens (rows, keys) and the mask of an encoder's input, or pictures or sounds and None.
+        """
         if source is not None:
-            mask = self.native.tensor(source[1])
+            masks = [] if source[1] is None else [self.native.tensor(source[1])]
             model: Any = self.model
-            context = self._run("encode", model.encode, self.native.tensor(source[0]), mask)
-            self._context = [context, mask]
+            context = self._run("encode", model.encode, self.native.tensor(source[0]), *masks)
+            self._context = [context, *masks]
         self._lengths = np.array([len(prompt) for prompt in prompts], "int64")
         width = self.length if not self.cached else _round_up(int(self._lengths.max()))
         if self.limit is not None:
@@ -122,7 +127,8 @@ class Decoder:
 
     def _logits(self, tokens, *context):
         model: Any = self.model
-        logits = model.decode(tokens, context[0], source_mask=context[1]) if context else model(tokens)
+        masks = {"source_mask": context[1]} if len(context) > 1 else {}
+        logits = model.decode(tokens, context[0], **masks) if context else model(tokens)
         return logits[0] if isinstance(logits, tuple) else logits
 
     def _last(self, tokens, lengths, *context):
@@ -168,6 +174,12 @@ def is_encoder_decoder(model: Module) -> bool:
     return callable(getattr(model, "encode", None)) and callable(getattr(model, "decode", None))
 
 
+def reads_signals(model: Module) -> bool:
+    """Whether a model's encoder reads pictures or sounds: its first input is of floating-point numbers."""
+    first = model.input_specs[0] if is_encoder_decoder(model) else None
+    return first is not None and first.dtype.startswith(("float", "bfloat"))
+
+
 def caches_keys(model: Module) -> bool:
     """Whether a model's class says that its attention and positions go by steps (``caches_keys = True``)."""
     return bool(getattr(type(model), "caches_keys", False))
@@ -176,9 +188,12 @@ def caches_keys(model: Module) -> bool:
 def position_limit(model: Module, side: str = "") -> int | None:
     """The largest number of tokens that the model's tables of positions have, None without such tables.
 
-    ``side`` chooses those of an encoder ("source") or decoder ("target") by their path, where there are both.
+    ``side`` chooses those of an encoder ("source") or decoder ("target") by their path, where there are both; those of
+    an encoder that reads pictures or sounds are left out.
     """
     tables = {path: module.size for path, module in model.named_modules() if isinstance(module, PositionEmbedding)}
+    if reads_signals(model):
+        tables = {path: size for path, size in tables.items() if path.partition("/")[0] != "encoder"}
     own = [size for path, size in tables.items() if side in path]
     return min(own or tables.values(), default=None)
 

@@ -10,9 +10,17 @@ from typing import Any
 import numpy as np
 
 from labdl.errors import ConfigError, DataError
-from labdl.generation.decoder import Decoder, caches_keys, check_model, is_encoder_decoder, position_limit
-from labdl.generation.search import Hypothesis, search_beams, search_step_by_step
+from labdl.generation.decoder import (
+    Decoder,
+    caches_keys,
+    check_model,
+    is_encoder_decoder,
+    position_limit,
+    reads_signals,
+)
+from labdl.generation.search import Hypothesis, Source, repeat_source, search_beams, search_step_by_step
 from labdl.generation.settings import GenerationSettings, merge_settings
+from labdl.generation.signals import first_tokens, read_signals
 from labdl.nn.index_limits import check_indices, index_limits
 from labdl.nn.module import Module
 
@@ -54,6 +62,9 @@ def generate(
     seed: int | None = None,
     use_cache: bool | None = None,
     compiled: bool | str | None = None,
+    decoder_input_ids: Any = None,
+    language: str | None = None,
+    task: str | None = None,
     **settings: Any,
 ) -> Generation | list[Generation]:
     """Generate text with a model that predicts the next token: one of `from_pretrained`, of the zoo, or any other.
@@ -65,6 +76,14 @@ def generate(
         model = labdl.models.from_pretrained("openai-community/gpt2", backend="paddle")
         print(labdl.generate(model, "The river turned", max_new_tokens=40))
         labdl.generate(model, "The river turned", do_sample=True, top_p=0.9, seed=1, stream=True)
+
+    Of a model that reads pictures (TrOCR) or sounds (Whisper), ``prompt`` is a picture or a sound, or a list of them: a name of
+    a file, an array, a Pillow picture, a `labdl.data.Audio`; an array of floating-point numbers with an axis of samples is the
+    encoder's input itself. ``decoder_input_ids`` are the first tokens of its texts, (steps) or (N, steps), which are not part
+    of the result; by default the start token, and of a Whisper of many languages ``language`` ("en"), which it hears by itself
+    if that is None, and ``task``, "transcribe" or "translate" (to English)::
+
+        print(labdl.generate(labdl.models.from_pretrained("openai/whisper-tiny"), "speech.wav", max_new_tokens=100))
 
     ``settings`` are those of `labdl.generation.GenerationSettings` over those of the model's folder: ``max_new_tokens`` (20),
     ``num_beams`` with ``length_penalty`` and ``early_stopping``, ``do_sample`` with ``temperature``, ``top_k`` and ``top_p``,
@@ -85,8 +104,9 @@ def generate(
     if tokenizer is not None and not (hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode")):
         raise ConfigError(f"tokenizer wants one of labdl.data.text, received {tokenizer!r:.80}")
     options = merge_settings(getattr(folder, "generation", {}), settings)
-    prompts, single = _read_prompts(prompt, mask, tokenizer)
-    _check_numbers(model, prompts)
+    signals = reads_signals(model)
+    if not signals and any(value is not None for value in (decoder_input_ids, language, task)):
+        raise ConfigError("decoder_input_ids, language and task are for models that read pictures or sounds")
     words = (stop,) if isinstance(stop, str) else tuple(stop)
     if not all(isinstance(word, str) and word for word in words):
         raise ConfigError(f"stop wants words, received {stop!r:.80}")
@@ -94,17 +114,27 @@ def generate(
         raise ConfigError("stop and stream=True want a tokenizer: give tokenizer=")
     if options.num_beams > 1 and (words or stream):
         raise ConfigError("beams have no stream and no stop words: a text may still change; give num_beams=1")
-    starts, source = prompts, None
-    if is_encoder_decoder(model):
-        starts, source = _decoder_starts(model, prompts, options)
+    source: Source = None
+    if signals:
+        if mask is not None:
+            raise ConfigError("mask is for prompts of tokens, not for pictures and sounds")
+        inputs, single = read_signals(model, prompt)
+        saved = getattr(folder, "generation", {})
+        starts = first_tokens(
+            model, inputs, options.decoder_start_token_id, decoder_input_ids, saved, language=language, task=task
+        )
+        _check_numbers(model, starts, place=1)
+        source = inputs, None
+    else:
+        prompts, single = _read_prompts(prompt, mask, tokenizer)
+        _check_numbers(model, prompts)
+        starts = prompts
+        if is_encoder_decoder(model):
+            starts, source = _decoder_starts(model, prompts, options)
     steps, options = _count_steps(starts, options)
     if options.do_sample and options.num_return_sequences > 1:
         starts = [start for start in starts for _ in range(options.num_return_sequences)]
-        if source is not None:
-            source = (
-                source[0].repeat(options.num_return_sequences, 0),
-                source[1].repeat(options.num_return_sequences, 0),
-            )
+        source = repeat_source(source, options.num_return_sequences)
     longest = max(map(len, starts)) + steps - 1  # the last token is not read again
     cached = caches_keys(model) if use_cache is None else use_cache
     if cached and not caches_keys(model):
@@ -212,9 +242,10 @@ def _read_prompts(prompt: Any, mask: Any, tokenizer: Any) -> tuple[list[np.ndarr
     return [row.astype("int64") for row in tokens], single
 
 
-def _check_numbers(model: Module, prompts: Sequence[np.ndarray]) -> None:
-    """Raise OutOfRangeError for numbers that the model's table of tokens does not have."""
+def _check_numbers(model: Module, prompts: Sequence[np.ndarray], place: int = 0) -> None:
+    """Raise OutOfRangeError for numbers that the table of tokens behind the model's input ``place`` does not have."""
     limits = index_limits(model)
+    limits = {0: limits[place]} if place in limits else {}
     for prompt in prompts:
         check_indices((prompt[None],), limits)
 

@@ -11,7 +11,8 @@ from labdl.generation.decoder import Decoder
 from labdl.generation.scores import draw_tokens, log_softmax, process_scores
 from labdl.generation.settings import GenerationSettings
 
-Source = tuple[np.ndarray, np.ndarray] | None
+# the input of an encoder, with the mask of its tokens if it reads tokens
+Source = tuple[np.ndarray, np.ndarray | None] | None
 NOTHING = -1e9  # the score of a beam that does not exist, as in the public library
 
 
@@ -68,9 +69,7 @@ def search_beams(
     groups = [_Beams(beams, settings) for _ in prompts]
     repeated = [prompt for prompt in prompts for _ in range(beams)]
     starts = 0 if source is None else len(prompts[0])
-    if source is not None:
-        source = source[0].repeat(beams, axis=0), source[1].repeat(beams, axis=0)
-    logits = decoder.start(repeated, source)
+    logits = decoder.start(repeated, repeat_source(source, beams))
     settings.check_vocabulary(logits.shape[1])
     for step in range(steps):
         texts = [
@@ -136,6 +135,14 @@ class _Beams:
 
     def best(self, count: int) -> list[Hypothesis]:
         return self.ended[:count]
+
+
+def repeat_source(source: Source, count: int) -> Source:
+    """Each row of an encoder's input ``count`` times."""
+    if source is None:
+        return None
+    rows, mask = source
+    return rows.repeat(count, 0), None if mask is None else mask.repeat(count, 0)
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:

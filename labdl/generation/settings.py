@@ -23,6 +23,16 @@ _WITHOUT_EFFECT = (
     *("transformers_version", "_from_model_config", "use_cache", "output_scores", "return_dict_in_generate"),
     *("remove_invalid_values", "bos_token_id", "prefix", "cache_implementation", "output_attentions"),
     "output_hidden_states",
+    # of Whisper: the first tokens, see labdl.generation.signals, and timestamps, which are not written
+    *(
+        "lang_to_id",
+        "task_to_id",
+        "is_multilingual",
+        "no_timestamps_token_id",
+        "forced_decoder_ids",
+        "prev_sot_token_id",
+    ),
+    *("alignment_heads", "max_initial_timestamp_index", "median_filter_width"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Pictures and clips as users have them, read as parts of a sample."""
+"""Pictures, clips and sounds as users have them, read as parts of a sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl import ops
-from labdl.data.parts import Image, Video
+from labdl.data.parts import Audio, Image, Video
 from labdl.errors import DataError
 
 
@@ -59,3 +59,34 @@ def read_clip(sample: Any, frames: int) -> Video:
             f"a clip wants an array (frames, height, width, 3) of uint8, received {array.dtype} of the shape {array.shape}"
         )
     return array if isinstance(array, Video) else Video(array)
+
+
+def read_sound(sample: Any, sample_rate: int) -> Audio:
+    """A sound (1, samples) of ``sample_rate``, of a file name, bytes of a file, an `Audio`, or an array.
+
+    Arrays are (samples,) or (channels, samples), of floating-point numbers from -1 to 1 or integers as in wav files; they
+    have the ``sample_rate`` already, an `Audio` that knows its own is resampled. Channels become their mean. Raises DataError
+    for an empty sound and for anything else, MissingFileError without the file.
+    """
+    if isinstance(sample, str | Path | bytes):
+        from labdl.data.codecs.audio import decode_audio  # imported lazily: arrays need no decoder
+
+        sound = decode_audio(sample, sample_rate, mono=True)
+    else:
+        array = sample if isinstance(sample, Audio) else ops.to_numpy(sample)
+        if array.ndim not in (1, 2) or array.dtype.kind not in "fiu":
+            raise DataError(
+                f"a sound wants an array (samples,) or (channels, samples), received {array.dtype} of the shape {array.shape}"
+            )
+        sound = array if isinstance(array, Audio) else Audio(array, sample_rate=sample_rate)
+        if sound.size and len(sound) > 1:
+            sound = Audio(np.asarray(sound).mean(0, keepdims=True, dtype="float32"), sample_rate=sound.sample_rate)
+        if sound.size and sound.sample_rate not in (None, sample_rate):
+            from labdl.data.sound.resampling import resample
+
+            sound = Audio(resample(np.asarray(sound), sound.sample_rate, sample_rate), sample_rate=sample_rate)
+    if not sound.size:
+        raise DataError("the sound is empty: it wants at least one sample")
+    if not np.isfinite(sound).all():
+        raise DataError("the sound has values that are no numbers (NaN or infinite)")
+    return sound

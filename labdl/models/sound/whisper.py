@@ -23,6 +23,7 @@ class Whisper(nn.Module):
     """
 
     public_names: ClassVar[public_weights.PublicNames]
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,

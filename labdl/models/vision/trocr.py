@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,6 +80,8 @@ class TrOCR(nn.Module):
     embeddings by the root of ``features``. The output matrix is the table of embeddings unless ``tied`` is false.
     ``target_mask`` (N, steps) is 1, or true, for tokens and 0 for padding. A target begins with the token that ends a text.
     """
+
+    caches_keys: ClassVar[bool] = True  # see labdl.generation
 
     def __init__(
         self,
