@@ -86,6 +86,9 @@ class ParamSchema(Answer):
     min_items: int = 0
     max_items: int = 0
     properties: dict[str, ParamSchema] = Field({})
+    calls: dict[str, ParamSchema] = Field(
+        {}, description="Texts such as `normal(std=0.01)`: names of functions, with the schema of their settings."
+    )
     required: list[str] = Field([])
 
 
