@@ -24,6 +24,7 @@ from labdl.runs.terminal import commands as runs
 from labdl.saving import load, open_structure, paths
 from labdl.saving.export import export
 from labdl.saving.parameters import ParameterFile
+from labdl.translation import asked_language, translate
 
 _FRAMEWORKS = framework_info.TRAINING
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = options.run(options)
         for note in caught:
             if note.category is UserWarning:
-                print(f"labdl: {note.message}", file=sys.stderr)
+                print(f"labdl: {translate(str(note.message), asked_language())}", file=sys.stderr)
         sys.stdout.flush()  # a pipe that is closed raises here, not when Python exits
         return status
     except BrokenPipeError:
@@ -62,7 +63,7 @@ def _open_closed_streams() -> None:
 
 
 def _message(error: Exception) -> str:
-    text = " ".join(message_of(error).split())
+    text = translate(" ".join(message_of(error).split()), asked_language())
     return text if isinstance(error, LabDLError | OSError) else f"{type(error).__name__}: {text}"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from labdl.doctor import jupyter, software, storage
 from labdl.doctor.finding import Finding
+from labdl.translation import asked_language, translate
 
 _SIGNS = {"ok": "✓", "note": "–", "broken": "✗"}
 
@@ -50,11 +51,18 @@ def _run(options) -> int:
     if options.json:
         print(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2))
     else:
-        print(f"{count} {'problem' if count == 1 else 'problems'}" if count else "No problems")
+        print(_total(count))
     return 1 if count else 0
 
 
+def _total(count: int) -> str:
+    language = asked_language()
+    if count == 0:
+        return translate("No problems", language)
+    return translate("1 problem", language) if count == 1 else translate(f"{count} problems", language)
+
+
 def _lines(finding: Finding) -> Iterator[str]:
-    yield f"{_SIGNS[finding.status]} {finding.topic}: {finding.message}"
+    yield f"{_SIGNS[finding.status]} {finding.topic}: {translate(finding.message, asked_language())}"
     if finding.command:
         yield f"    {finding.command}"

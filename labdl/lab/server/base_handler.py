@@ -18,6 +18,7 @@ from labdl.lab.messages.base import Message, read, write
 from labdl.runs.metadata import is_sweep
 from labdl.runs.reading.event_file import EVENTS
 from labdl.saving import paths
+from labdl.translation import translate, translate_answer
 
 BODY_LIMIT = 32 * 1024 * 1024
 MESSAGE_LIMIT = 1000  # messages may quote arbitrary input
@@ -38,10 +39,15 @@ class LabDLHandler(APIHandler):
 
     auth_resource = "contents"  # required by @authorized
 
+    @property
+    def language(self) -> str:
+        """The language of the page, which the browser names with each request; "en" where it does not."""
+        return self.request.headers.get("Accept-Language", "en").split(",")[0].strip()
+
     def write_error(self, status_code: int, **kwargs) -> None:
         error = (kwargs.get("exc_info") or (None, None))[1]
         if isinstance(error, RequestError):
-            self.finish(json.dumps({"message": error.message}))
+            self.finish(json.dumps({"message": translate(error.message, self.language)}))
         else:
             super().write_error(status_code, **kwargs)
 
@@ -52,7 +58,8 @@ class LabDLHandler(APIHandler):
     def send_json(self, content: dict[str, Any], *, status: int = HTTPStatus.OK) -> None:
         self.set_status(status)
         self.set_header("Cache-Control", "no-store")
-        self.finish(json.dumps(content, default=json_default, allow_nan=False))
+        shown = translate_answer(content, self.language)
+        self.finish(json.dumps(shown, default=json_default, allow_nan=False))
 
     def request_body(self, message: type[Message]) -> Message:
         """The body of the request as a message. Raises RequestError that names a wrong field."""

@@ -8,6 +8,7 @@ from typing import Any
 from labdl.errors import ConfigError
 from labdl.lab.messages.base import read, write
 from labdl.lab.messages.editor import WidgetReply, WidgetRequest
+from labdl.translation import asked_language, translate_answer
 
 
 def reply_to(content: dict[str, Any], answer: Callable[[WidgetRequest], dict[str, Any]]) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def reply_to(content: dict[str, Any], answer: Callable[[WidgetRequest], dict[str
         reply["result"] = answer(read(WidgetRequest, content))
     except Exception as error:  # shown in the editor
         reply["error"] = str(error) or type(error).__name__
-    return write(WidgetReply, reply)
+    return translate_answer(write(WidgetReply, reply), asked_language())
 
 
 def graph_of(request: WidgetRequest) -> dict[str, Any]:

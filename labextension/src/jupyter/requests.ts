@@ -340,7 +340,7 @@ export class LabDLApi implements DiffHost {
       (search && `?${search}`);
     const response = await ServerConnection.makeRequest(
       url,
-      init,
+      { ...init, headers: languageHeader(init.headers) },
       this.settings
     );
     if (!response.ok) {
@@ -351,4 +351,13 @@ export class LabDLApi implements DiffHost {
 
   private _layers: Promise<LayerSchema[]> | null = null;
   private _transforms: Promise<TransformInfo[]> | null = null;
+}
+
+/** Headers that name JupyterLab's language, in which Python's sentences are answered. */
+function languageHeader(given?: HeadersInit): Headers {
+  const headers = new Headers(given);
+  // JupyterLab names a locale as zh_CN or zh-CN; without one the page is English
+  const language = document.documentElement.lang || 'en';
+  headers.set('Accept-Language', language.replace('_', '-'));
+  return headers;
 }
