@@ -13,6 +13,23 @@ _PLACEHOLDER = re.compile(r"%(\d+)")
 _LONGEST = 4000  # characters of a text that is translated; longer ones quote what a user gave
 _DEEPEST = 4  # sentences within the values of sentences
 _TEXT_KEYS = frozenset({"error", "hint", "message", "problem", "problems", "reason"})
+# what a user wrote, which may have fields of the same names and comes back to be saved
+_USER_KEYS = frozenset(
+    {
+        "graph",
+        "new",
+        "old",
+        "content",
+        "pipeline",
+        "params",
+        "settings",
+        "value",
+        "initial",
+        "schema",
+        "before",
+        "words",
+    }
+)
 
 
 class Template:
@@ -68,7 +85,7 @@ def translate(text: str, language: str) -> str:
 
 
 def translate_answer(content: Any, language: str) -> Any:
-    """A JSON answer whose errors, problems and hints are in `language`; everything else is as it was.
+    """A JSON answer whose errors, problems and hints are in `language`; graphs, settings and all else are as they were.
 
     Examples:
         >>> translate_answer({"name": "has no model", "problems": ["The model has no layers yet."]}, "zh_CN")
@@ -79,7 +96,10 @@ def translate_answer(content: Any, language: str) -> Any:
 
 def _answer(content: Any, language: str, is_text: bool) -> Any:
     if isinstance(content, dict):
-        return {key: _answer(value, language, key in _TEXT_KEYS) for key, value in content.items()}
+        return {
+            key: value if key in _USER_KEYS else _answer(value, language, key in _TEXT_KEYS)
+            for key, value in content.items()
+        }
     if isinstance(content, list):
         return [_answer(value, language, is_text) for value in content]
     return translate(content, language) if is_text and isinstance(content, str) else content

@@ -71,6 +71,8 @@ def test_answers_keep_all_but_their_sentences():
         "problems": [{"node": "a", "message": "输入 x 只接受一条连接，收到 2 条"}],
     }
     assert translate_answer(answer, "en-US") is answer
+    written = {"graph": {"nodes": [{"params": {"message": "The model has no layers yet."}}]}}
+    assert translate_answer(written, "zh-CN") == written  # a user's text comes back as it was
 
 
 def test_the_environment_chooses_the_language(monkeypatch, capsys):
