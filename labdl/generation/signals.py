@@ -86,7 +86,7 @@ def first_tokens(
         numbers = _table(languages, "lang_to_id"), _table(tasks, "task_to_id")
         number = _choose(numbers[1], task or "transcribe", "task", _SPEECH_TASKS)
         if language is None:
-            spoken = _hear_languages(model, signals, start, list(numbers[0].values()))
+            spoken = _detect_languages(model, signals, start, list(numbers[0].values()))
         else:
             spoken = [_choose(numbers[0], f"<|{language}|>", "language", numbers[0])] * len(rows)
         rows = [[*row, each, number] for row, each in zip(rows, spoken, strict=True)]
@@ -119,7 +119,7 @@ def _choose(table: Mapping[str, int], key: str, name: str, known: Sequence[str] 
     return table[key]
 
 
-def _hear_languages(model: Module, signals: np.ndarray, start: int, numbers: Sequence[int]) -> list[int]:
+def _detect_languages(model: Module, signals: np.ndarray, start: int, numbers: Sequence[int]) -> list[int]:
     """The most probable token of a language behind the start token, for each sound."""
     decoder = Decoder(model, 1, cached=False)
     logits = decoder.start([np.array([start], "int64")] * len(signals), (signals, None))

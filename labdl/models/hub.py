@@ -88,7 +88,7 @@ def provide_files(
         from huggingface_hub import errors
     except ImportError:
         raise BackendError(f'reading {repository} from the Hugging Face Hub needs: pip install "labdl[hub]"') from None
-    wanted = _wanted(alternatives, beside)
+    wanted = _describe_files(alternatives, beside)
     with _explained_errors(repository, wanted, revision), _progress_bars(progress):
         try:
             # one question for the whole list: `list_repo_files` tries for half a minute where there is no connection
@@ -189,7 +189,7 @@ def _explained_errors(repository: str, wanted: str, revision: str | None) -> Ite
         ) from None
 
 
-def _wanted(alternatives: Sequence[str], beside: Collection[str]) -> str:
+def _describe_files(alternatives: Sequence[str], beside: Collection[str]) -> str:
     first = alternatives[0] if len(alternatives) == 1 else f"one of {', '.join(alternatives)}"
     return f"{first}, and of {', '.join(beside)} those that there are" if beside else first
 

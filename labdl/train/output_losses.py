@@ -68,7 +68,7 @@ class OutputLosses:
         return False
 
     def divisors(self, target: Any, size: int) -> dict[str, float]:
-        """What the mean of each loss divides by, for targets of ``size`` samples; 1 for sums. The axes have to be known."""
+        """The divisor of the mean of each loss, for targets of ``size`` samples; 1 for sums. The axes have to be known."""
         targets = self._parts(target, "target")
         values = {}
         for name, loss in self.losses.items():

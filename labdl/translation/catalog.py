@@ -48,7 +48,7 @@ class Template:
         self.size = sum(map(len, self.literals))
 
     def values(self, text: str) -> dict[str, str] | None:
-        """What stands for each placeholder in `text`; None if it was not made from this template.
+        """The value of each placeholder in `text`; None if it was not made from this template.
 
         Each literal is taken at its first place after the one before, so that the time is linear in the text.
         """

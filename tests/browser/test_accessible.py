@@ -37,6 +37,7 @@ def test_keyboard_alone_and_axe(page):
         page.keyboard.type(layer)
         page.keyboard.press("Enter")
         expect(graph.node(layer.lower())).to_be_visible()
+        page.keyboard.press("Escape")  # what is selected is linked to the next layer
     edges = page.locator(".react-flow__edge")
     count = edges.count()
     page.keyboard.press("Escape")

@@ -84,7 +84,7 @@ def test_quick_menu_insertion_and_favorites(page, lab, place):
 
     def check():
         expect(group(palette, "Favorites")).to_have_text(["ReLU"])
-        expect(group(palette, "Recent")).to_have_text(["ReLU", "Linear"])
+        expect(group(palette, "Recent")).to_have_text(["ReLU", "Linear", *(["Input"] if place == "panel" else [])])
 
     check()
     if place == "panel":

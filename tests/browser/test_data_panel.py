@@ -260,7 +260,10 @@ def test_transforms_are_previewed_saved_and_used(page, lab, flowers):
     expect(used).to_contain_text("flowers.pipeline.json")
     used.get_by_role("button", name="Close").click()
     command(page, "New Model Graph")
-    expect(page.locator(".labdl-canvas:visible")).to_be_visible()
+    expect(page.locator(".labdl-empty:visible")).to_be_visible()
+    page.keyboard.press("Shift+A")
+    page.keyboard.press("Enter")
+    expect(page.locator(".labdl-node-type")).to_have_text("Input")
     page.locator(".lm-TabBar-tabLabel", has_text="Data: flowers").click()
     panel.get_by_role("button", name="Use in training").click()
     form = page.locator(".labdl-TrainForm:visible")
@@ -338,7 +341,10 @@ def test_a_folder_that_is_divided_already(page, lab, parted):
 
     # all parts are used
     command(page, "New Model Graph")
-    expect(page.locator(".labdl-canvas:visible")).to_be_visible()
+    expect(page.locator(".labdl-empty:visible")).to_be_visible()
+    page.keyboard.press("Shift+A")
+    page.keyboard.press("Enter")
+    expect(page.locator(".labdl-node-type")).to_have_text("Input")
     page.locator(".lm-TabBar-tabLabel", has_text="Data: flowers").click()
     panel.get_by_role("button", name="Use in training").click()
     expect(panel.get_by_role("region", name="Use in training")).to_contain_text("Training 120, Validation 18, Test 7")

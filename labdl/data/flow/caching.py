@@ -111,7 +111,7 @@ class FileCachedDataset(Dataset):
 
 
 def _describe_steps(dataset: Any) -> list[str]:
-    """What was done to a data set, the last step first: two halves of a split have the same name and length."""
+    """The steps done to a data set, the last first: two halves of a split have the same name and length."""
     steps = []
     while isinstance(getattr(dataset, "source", None), Dataset):
         settings = [

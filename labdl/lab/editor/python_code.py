@@ -10,6 +10,7 @@ from labdl.graph.inputs import graph_arguments
 from labdl.graph.parsing.grammar import ReadingError
 from labdl.graph.parsing.parser import read_draft, read_piece
 from labdl.lab.editor.graph_merge import merge_source
+from labdl.nn.input import Input
 from labdl.spec import Spec
 
 LONGEST = 200_000  # characters, for which Python's parser holds the GIL for about a third of a second
@@ -45,7 +46,7 @@ def _inputs(canvas: Graph) -> list[Spec | None]:
             continue
         node = canvas.nodes[argument.node]
         try:
-            specs.append(Spec(tuple(node.params["shape"]), node.params.get("dtype", "float32")))
+            specs.append(Spec(tuple(node.params.get("shape", Input.shape)), node.params.get("dtype", Input.dtype)))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the input {node.name!r} has no shape yet: give it one on the canvas") from error
     return specs

@@ -52,6 +52,11 @@ def test_the_text_of_a_canvas_is_that_canvas():
     assert found.name == "digits net"
 
 
+def test_an_input_of_the_default_shape_keeps_it():
+    nodes = {**CANVAS.nodes, "a": Node("Input", "input")}
+    assert after(canvas=dataclasses.replace(CANVAS, nodes=nodes)).nodes.keys() == CANVAS.nodes.keys()
+
+
 def test_a_changed_setting_changes_nothing_else():
     found = after(("nn.Linear(10)", "nn.Linear(20)"))
     head = dataclasses.replace(CANVAS.nodes["f"], params={"out_features": 20})
