@@ -156,7 +156,7 @@ def test_problems_have_a_line(source, line, why):
 
 
 def test_an_input_without_a_shape_is_named():
-    graph = Graph({"a": Node("Input", "image", {})}).to_dict()
+    graph = Graph({"a": Node("Input", "image", {"shape": None})}).to_dict()
     assert "'image' has no shape" in read(SOURCE, graph)["problem"]["message"]
 
 
