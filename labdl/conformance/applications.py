@@ -80,12 +80,19 @@ def objects():
     boxes = np.array([[[4, 4, 28, 40, 1], [2, 30, 20, 60, 2]], [[8, 8, 30, 30, 0], [0, 0, 0, 0, -1]]], "float32")
     _train(model, (x, boxes), loss=TaskAlignedLoss(image_size=(height, width)))
     after = [yolov8.YOLOv8.detector_form.read, Detection(threshold=0.0, max_detections=5, box_format="cxcywh")]
-    detections = standard.infer_samples(standard.construct_inference(model, {"postproc": after}), list(x))
-    reference = standard.infer_samples(standard.construct_inference(model.to("numpy"), {"postproc": after}), list(x))
-    for ours, expected in zip(detections, reference, strict=True):
-        holds(len(ours) > 0, "there are detections")
+    _compare_objects(model, x, after)
+
+
+def _compare_objects(model, x, after) -> list[tuple]:
+    """The objects in each image, by the model's backend and by NumPy, after a check of their boxes and classes."""
+    on_backend = standard.infer_samples(standard.construct_inference(model, {"postproc": after}), list(x))
+    on_numpy = standard.infer_samples(standard.construct_inference(model.to("numpy"), {"postproc": after}), list(x))
+    pairs = list(zip(on_backend, on_numpy, strict=True))
+    for ours, expected in pairs:
+        holds(len(ours) > 0, "there are objects")
         close(ours.boxes, expected.boxes, rtol=1e-3, atol=1e-2)
         holds(ours.labels.tolist() == expected.labels.tolist(), "the classes are those of the same weights on NumPy")
+    return pairs
 
 
 class _Pixels(nn.Module):
@@ -220,7 +227,7 @@ class _Alignment(nn.Module):
 )
 def speech():
     encoder, (x,) = zoo.small_model(conformer.Conformer)
-    model = conformer.ConformerCTC(encoder, 4)
+    model = conformer.ConformerCTC(encoder, 4)  # type: ignore[arg-type]
     x = zoo.draw(Spec((2, 2 * x.shape[1], x.shape[2])))
     _train(model, (x, np.array([[1, 2], [3, 1]])), loss=_Alignment())
     letters = array(model.eval()(dispatch.get(model.backend).tensor(x))).argmax(-1).tolist()
@@ -304,10 +311,5 @@ def instances():
     # proposals of a network that has not learnt are far from objects
     _train(model, (x, (boxes, masks)), loss=MaskRCNNLoss(region_overlap=0.05))
     after = [mask_rcnn.MaskRCNN.detector_form.read, InstanceSegmentation(threshold=0.0, image_size=(height, width))]
-    instances = standard.infer_samples(standard.construct_inference(model, {"postproc": after}), list(x))
-    reference = standard.infer_samples(standard.construct_inference(model.to("numpy"), {"postproc": after}), list(x))
-    for ours, expected in zip(instances, reference, strict=True):
-        holds(len(ours) > 0, "there are objects")
-        close(ours.boxes, expected.boxes, rtol=1e-3, atol=1e-2)
-        holds(ours.labels.tolist() == expected.labels.tolist(), "the classes are those of the same weights on NumPy")
+    for ours, expected in _compare_objects(model, x, after):
         holds(np.mean(ours.masks != expected.masks) < 1e-3, "the masks are those of the same weights on NumPy")

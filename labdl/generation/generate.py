@@ -80,8 +80,8 @@ def generate(
     Of a model that reads pictures (TrOCR) or sounds (Whisper), ``prompt`` is a picture or a sound, or a list of them: a name of
     a file, an array, a Pillow picture, a `labdl.data.Audio`; an array of floating-point numbers with an axis of samples is the
     encoder's input itself. ``decoder_input_ids`` are the first tokens of its texts, (steps) or (N, steps), which are not part
-    of the result; by default the start token, and of a Whisper of many languages ``language`` ("en"), which it hears by itself
-    if that is None, and ``task``, "transcribe" or "translate" (to English)::
+    of the result; by default the start token, and of a Whisper of many languages ``language`` ("en"), which it detects
+    by itself if that is None, and ``task``, "transcribe" or "translate" (to English)::
 
         print(labdl.generate(labdl.models.from_pretrained("openai/whisper-tiny"), "speech.wav", max_new_tokens=100))
 

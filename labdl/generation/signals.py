@@ -27,12 +27,7 @@ def read_signals(model: Module, prompt: Any) -> tuple[np.ndarray, bool]:
     if listed and not prompt:
         raise DataError("generate wants a picture or a sound, received an empty list")
     single = not listed or (isinstance(prompt[0], int | float) and not isinstance(prompt[0], bool))
-    if (
-        single
-        and not isinstance(prompt, str | bytes)
-        and hasattr(prompt, "shape")
-        and len(prompt.shape) == len(spec.shape)
-    ):
+    if len(getattr(prompt, "shape", ())) == len(spec.shape):
         array = ops.to_numpy(prompt)
         if array.dtype.kind == "f":
             return _check_inputs(spec, array.astype("float32")), False
@@ -69,7 +64,7 @@ def first_tokens(
 ) -> list[np.ndarray]:
     """The tokens with which the decoder begins, for each row: those that are ``given``, else the start token.
 
-    A Whisper of many languages goes on with the tokens of the ``language``, which it hears by itself if that is None, and of
+    A Whisper of many languages goes on with the tokens of the ``language``, which it detects by itself if that is None, and of
     the ``task``; ``saved`` are the settings of its folder, which have the numbers of these tokens. Raises ConfigError.
     """
     if given is not None:

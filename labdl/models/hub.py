@@ -88,8 +88,8 @@ def provide_files(
         from huggingface_hub import errors
     except ImportError:
         raise BackendError(f'reading {repository} from the Hugging Face Hub needs: pip install "labdl[hub]"') from None
-    wanted = _describe_files(alternatives, beside)
-    with _explained_errors(repository, wanted, revision), _progress_bars(progress):
+    files = _describe_files(alternatives, beside)
+    with _explained_errors(repository, files, revision), _progress_bars(progress):
         try:
             # one question for the whole list: `list_repo_files` tries for half a minute where there is no connection
             siblings = huggingface_hub.HfApi().model_info(repository, revision=revision, files_metadata=True).siblings
@@ -100,10 +100,10 @@ def provide_files(
             if path is None:
                 raise
             return path
-        hashes = {entry.rfilename: entry.lfs and entry.lfs.sha256 for entry in siblings or []}
+        hashes = {entry.rfilename: entry.lfs.sha256 if entry.lfs else None for entry in siblings or []}
         name = next((name for name in alternatives if name in hashes), None)
         if name is None:
-            raise MissingFileError(f"{repository} on the Hub has not {wanted}")
+            raise MissingFileError(f"{repository} on the Hub has not {files}")
 
         def download(names: Collection[str]) -> Path:
             return _download(repository, revision, {name: hashes[name] for name in names})
@@ -161,7 +161,7 @@ def _cached_path(repository: str, names: Sequence[str], revision: str | None) ->
 
 
 @contextmanager
-def _explained_errors(repository: str, wanted: str, revision: str | None) -> Iterator[None]:
+def _explained_errors(repository: str, files: str, revision: str | None) -> Iterator[None]:
     """Errors of huggingface_hub in a sentence that says what to do."""
     from huggingface_hub import errors
 
@@ -184,7 +184,7 @@ def _explained_errors(repository: str, wanted: str, revision: str | None) -> Ite
         raise
     except (OSError, *_connection_errors()) as error:
         raise MissingFileError(
-            f"{repository} is not on this machine, and the Hub cannot be reached ({type(error).__name__}): download {wanted} "
+            f"{repository} is not on this machine, and the Hub cannot be reached ({type(error).__name__}): download {files} "
             f"of https://huggingface.co/{repository} elsewhere, put it into a folder, and give its path"
         ) from None
 

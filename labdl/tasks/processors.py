@@ -108,7 +108,7 @@ def _log_mel(settings: Mapping[str, int], sample: Any) -> np.ndarray:
     length = settings["chunk_length"] * rate
     if len(wave) > length:
         raise DataError(
-            f"the sound lasts {len(wave) / rate:.1f} seconds, the model hears {settings['chunk_length']} at once: give it "
+            f"the sound lasts {len(wave) / rate:.1f} seconds, the model takes {settings['chunk_length']} at once: give it "
             "in parts"
         )
     wave = np.pad(wave, (0, length - len(wave)))

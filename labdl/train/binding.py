@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labdl import dispatch
+from labdl import dispatch, framework_info
 from labdl.data import Loader
 from labdl.errors import ConfigError, ModelError
 from labdl.nn.input_arrays import build_for
@@ -199,6 +199,7 @@ def _trainable_parameters(model: Module, phase: Phase) -> dict[str, Parameter]:
 def _build_loss(context: TrainContext, state: TrainState, y: Any) -> None:
     """Build the loss, because its class weights must be on the backend before it is compiled."""
     state.loss_built, loss, model = True, context.loss_function, context.model
+    _check_framework(loss, state.backend.name)
     if isinstance(loss, OutputLosses) and context.standard_loss and y is not None:
         specs = map_structure(lambda array: _spec_of(state.backend, array), y)
         loss.build(model.output_specs, specs, state.backend.name)
@@ -209,6 +210,18 @@ def _build_loss(context: TrainContext, state: TrainState, y: Any) -> None:
         and isinstance(model.output_specs, Spec)
     ):
         loss.build(model.output_specs, _spec_of(state.backend, y), backend=state.backend.name)
+
+
+def _check_framework(loss: Any, backend: str) -> None:
+    """Raise ConfigError for a loss that is a layer of another framework than the model's, as torch.nn.CrossEntropyLoss()."""
+    losses = loss.losses.values() if isinstance(loss, OutputLosses) else [plain_loss(loss)]
+    for single in losses:
+        framework = type(single).__module__.partition(".")[0]
+        if framework in framework_info.TRAINING and framework != backend:
+            raise ConfigError(
+                f"the loss {type(single).__name__} is one of {framework}, and the model trains on {backend}: write a loss of "
+                "labdl.nn, which computes on every backend"
+            )
 
 
 def _spec_of(backend: Any, array: Any) -> Spec:

@@ -138,9 +138,9 @@ def _divides(loss: Any) -> bool:
 
 
 def _as_sum(loss: Any) -> Any:
-    copied = copy.deepcopy(loss)
-    copied.reduction = "sum"
-    return copied
+    clone = copy.deepcopy(loss)
+    clone.reduction = "sum"
+    return clone
 
 
 def check_loss_weights(value: Any) -> dict[str, float] | None:

@@ -103,7 +103,7 @@ def test_sounds_and_settings_that_do_not_fit_are_named(backend):
     for reader, prompt, settings, words in [
         (model, np.zeros(0, "float32"), {}, "empty"),
         (model, np.full(9, np.nan, "float32"), {}, "NaN"),
-        (model, np.zeros(16001, "float32"), {}, "hears 1 at once"),
+        (model, np.zeros(16001, "float32"), {}, "takes 1 at once"),
         (model, [], {}, "empty list"),
         (model, np.zeros((1, 9, 100), "float32"), {}, "shape"),
         (model, np.full((1, 16, 100), np.inf, "float32"), {}, "NaN"),

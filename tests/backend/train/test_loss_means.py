@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from labdl import nn, ops
+from labdl.errors import ConfigError
 from labdl.train import SGD, Step, Trainer
 
 pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=1)]
@@ -302,10 +303,15 @@ def test_an_output_of_which_nothing_counts_has_the_loss_0(backend, accumulate):
 
 
 @pytest.mark.sample(False)
-def test_a_loss_of_pytorch_trains_as_its_own(backend):
-    if backend.name != "torch":
-        pytest.skip("a layer of PyTorch wants tensors of PyTorch")
+def test_a_loss_of_pytorch_trains_as_its_own_and_on_pytorch_alone(backend):
     x, y = X[:, 0], Y[:, 0]
+    if backend.name != "torch":
+        model = nn.Sequential(nn.Linear(CLASSES)).build((None, FEATURES), backend=backend.name)
+        with pytest.raises(
+            ConfigError, match=f"CrossEntropyLoss is one of torch, and the model trains on {backend.name}"
+        ):
+            Trainer(model, torch.nn.CrossEntropyLoss(), SGD(0.5)).fit(x, y, progress=False)
+        return
     runs = []
     for loss in (torch.nn.CrossEntropyLoss(), nn.CrossEntropyLoss()):
         model = nn.Sequential(nn.Linear(CLASSES)).build((None, FEATURES), backend="torch", seed=0)

@@ -13,7 +13,7 @@ from labdl import ops, settings
 from labdl.errors import ModelError
 from labdl.models.vision.anchor_head import ANCHORS, YOLOV7_ANCHORS
 from labdl.models.vision.cells import STRIDES
-from labdl.models.vision.detection_losses.objects import Objects, choose, read_objects
+from labdl.models.vision.detection_losses.objects import Objects, choose, paired_iou, read_objects
 from labdl.nn.types import Positive
 
 _BALANCE = (4.0, 1.0, 0.4)  # weights of the objectness of the maps: the finest has most cells without an object
@@ -41,8 +41,9 @@ class YOLOv5Loss:
     """The loss of YOLOv5 with anchors: complete IoU of boxes, and cross entropy of objectness and classes.
 
     An anchor may predict an object if neither side is ``ratio`` times that of the other or more; it does in the cell of the
-    object's center and in the nearest cell to the side and above or below. The wanted objectness is the IoU of the prediction,
-    the best where a cell has several objects. ``anchors`` are the sides in pixels of those of each map::
+    object's center and in the nearest cell to the side and above or below; a center exactly between two cells has none. The
+    target objectness is the IoU of the prediction, the best where a cell has several objects. ``anchors`` are the sides in
+    pixels of those of each map::
 
         trainer = Trainer(labdl.models.create("yolov5n", classes=3), loss=YOLOv5Loss())
 
@@ -90,10 +91,8 @@ class YOLOv5Loss:
         fits = ops.less(ops.max(ops.maximum(size / sides, sides / size), axis=-1), self.ratio)  # (N, G, anchors)
         ends = ops.tensor_like(x, np.array([width, height]), "float32")
         near = []
-        for part, least in (
-            (center, -1.0),
-            (ends - center, 0.0),
-        ):  # a center between two cells has no neighbor after it
+        # a center between two cells has no neighbor after it
+        for part, least in ((center, -1.0), (ends - center, 0.0)):
             share = part - ops.floor(part)
             close = ops.logical_and(ops.less(share, 0.5), ops.greater(share, least))
             near.append(ops.logical_and(close, ops.greater(part, 1.0)))
@@ -129,10 +128,10 @@ class YOLOv5Loss:
         of_boxes = ops.sum(ops.where(valid, gap, 0.0)) / count
         level = ops.where(valid, ops.maximum(1.0 - ops.stop_gradient(gap), 0.0), 0.0)
         scores = ops.flatten(x[..., 4], 1)
-        wanted = ops.scatter(
+        levels = ops.scatter(
             ops.zeros_like(scores), ops.flatten(one.cells, 1), ops.flatten(level, 1), axis=1, reduce="max"
         )
-        of_scores = ops.mean(ops.binary_cross_entropy(scores, wanted, reduction="none"))
+        of_scores = ops.mean(ops.binary_cross_entropy(scores, levels, reduction="none"))
         size = x.shape[2] * x.shape[3] * STRIDES[at] ** 2 / 640**2
         total = self.box * of_boxes + self.objectness * size * _BALANCE[at] * of_scores
         classes = x.shape[-1] - 5
@@ -171,18 +170,18 @@ class YOLOv7Loss(YOLOv5Loss):
             ops.stop_gradient(part) if at else part
             for at, part in enumerate(ops.concat([one[k] for one in candidates], axis=2) for k in range(1, 5))
         )
-        overlap = ops.where(valid, _paired_iou(boxes, targets), 0.0)
+        overlap = ops.where(valid, paired_iou(boxes, targets), 0.0)
         share = ops.sqrt(ops.sigmoid(rows[..., 4:5]) * ops.sigmoid(rows[..., 5:]))
         share = ops.clip(share, 1e-6, 1.0 - 1e-6)
         own = ops.expand_dims(kinds, 2)
         entropy = -ops.sum(own * ops.log(share) + (1.0 - own) * ops.log(1.0 - share), axis=-1)
         cost = ops.where(valid, entropy - 3.0 * ops.log(overlap + 1e-8), _NEVER)
         most = min(_MOST, sum(counts))
-        wanted = ops.sum(ops.topk(overlap, most, axis=2)[0], axis=2, keepdims=True)
-        wanted = ops.astype(ops.clip(ops.floor(wanted), 1.0, float(most)), "int64")
+        counts_of_cells = ops.sum(ops.topk(overlap, most, axis=2)[0], axis=2, keepdims=True)
+        counts_of_cells = ops.astype(ops.clip(ops.floor(counts_of_cells), 1.0, float(most)), "int64")
         cheapest, _ = ops.topk(-cost, most, axis=2)
-        chosen = ops.greater_equal(-cost, ops.take_along_axis(cheapest, wanted - 1, axis=2))
-        cost = ops.where(ops.logical_and(chosen, valid), cost, _NEVER)
+        is_cheap = ops.greater_equal(-cost, ops.take_along_axis(cheapest, counts_of_cells - 1, axis=2))
+        cost = ops.where(ops.logical_and(is_cheap, valid), cost, _NEVER)
         # the least cost of each cell, over all objects
         free = ops.concat([ops.zeros_like(x[..., 0]) for x in maps], axis=1) + _NEVER
         places = ops.flatten(cells, 1)
@@ -193,12 +192,3 @@ class YOLOv7Loss(YOLOv5Loss):
         winner = ops.logical_and(ops.less_equal(cost, least), ops.less(cost, _NEVER / 2))
         ends = np.cumsum([0, *counts]).tolist()
         return [winner[:, :, first:last] for first, last in itertools.pairwise(ends)]
-
-
-def _paired_iou(boxes, targets):
-    """Intersection over union (...) of boxes (..., 4) as corners."""
-    common = ops.minimum(boxes[..., 2:], targets[..., 2:]) - ops.maximum(boxes[..., :2], targets[..., :2])
-    common = ops.relu(common)
-    shared = common[..., 0] * common[..., 1]
-    areas = [(part[..., 2] - part[..., 0]) * (part[..., 3] - part[..., 1]) for part in (boxes, targets)]
-    return shared / (areas[0] + areas[1] - shared + 1e-9)

@@ -48,3 +48,12 @@ def choose(rows, places):
 def overlaps(objects: Objects, boxes):
     """Intersection over union (N, G, A) of objects and boxes (N, A, 4); -1 of what is no object."""
     return ops.where(ops.expand_dims(objects.valid, -1), ops.box_iou(objects.boxes, boxes), -1.0)
+
+
+def paired_iou(boxes, targets):
+    """Intersection over union (...) of each box (..., 4), as corners, and its own target."""
+    sides = ops.minimum(boxes[..., 2:], targets[..., 2:]) - ops.maximum(boxes[..., :2], targets[..., :2])
+    sides = ops.relu(sides)
+    shared = sides[..., 0] * sides[..., 1]
+    areas = [(part[..., 2] - part[..., 0]) * (part[..., 3] - part[..., 1]) for part in (boxes, targets)]
+    return shared / (areas[0] + areas[1] - shared + 1e-9)

@@ -71,9 +71,9 @@ class FasterRCNNLoss:
         best = ops.max(quality, axis=1)
         top = ops.max(quality, axis=2, keepdims=True)
         ties = ops.logical_and(ops.equal(quality, top), ops.expand_dims(objects.valid, -1))
-        matched = ops.logical_or(ops.greater_equal(best, self.foreground), ops.any(ties, axis=1))
-        other = ops.logical_and(ops.less(best, self.background), ops.logical_not(matched))
-        matches = Matches(ops.argmax(quality, axis=1), matched, other)
+        has_object = ops.logical_or(ops.greater_equal(best, self.foreground), ops.any(ties, axis=1))
+        other = ops.logical_and(ops.less(best, self.background), ops.logical_not(has_object))
+        matches = Matches(ops.argmax(quality, axis=1), has_object, other)
         positive, negative = sample_balanced(matches, self.anchors, self.anchor_share)
         counts = ops.logical_or(positive, negative)
         share = ops.astype(positive, "float32")
@@ -123,7 +123,7 @@ class MaskRCNNLoss(FasterRCNNLoss):
         regions = ops.stop_gradient(ops.where(ops.expand_dims(positive, -1), regions[:, :count], 0.0))
         own = ops.one_hot(choose(objects.classes, places), logits.shape[2])
         own = ops.reshape_with([own], ((0, 0), (0, 1), (0, 2), 1, 1))
-        chosen = ops.sum(logits * own, axis=2)
+        own_logits = ops.sum(logits * own, axis=2)
         # `read_objects` adds a row, which is no object
         masks = ops.astype(masks, "float32")
         none = ops.zeros_like(ops.sum(masks, axis=1, keepdims=True))
@@ -133,8 +133,8 @@ class MaskRCNNLoss(FasterRCNNLoss):
         numbers = ops.flatten(first * each + places, 0)
         flat = ops.expand_dims(ops.flatten(masks, 0, 1), 1)
         targets = ops.roi_align(flat, ops.flatten(regions, 0, 1), numbers, side, sampling_ratio=2)
-        targets = ops.reshape_with([targets, chosen], ((1, 0), (1, 1), side, side))
-        pixels = ops.mean(ops.binary_cross_entropy(chosen, targets, reduction="none"), axis=(2, 3))
+        targets = ops.reshape_with([targets, own_logits], ((1, 0), (1, 1), side, side))
+        pixels = ops.mean(ops.binary_cross_entropy(own_logits, targets, reduction="none"), axis=(2, 3))
         return ops.sum(ops.where(positive, pixels, 0.0)) / _count(positive)
 
 

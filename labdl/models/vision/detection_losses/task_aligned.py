@@ -20,7 +20,7 @@ class TaskAlignedLoss:
     """The loss of YOLOv8 and of YOLOv5 without anchors: task-aligned assignment, complete IoU, and distribution focal loss.
 
     Each object takes the ``candidates`` cells inside of it with the largest probability ** ``alpha`` * IoU ** ``beta``; a cell
-    of several objects goes to the one that its box overlaps most. The wanted probability of its class is that measure, scaled
+    of several objects goes to the one that its box overlaps most. The target probability of its class is that measure, scaled
     so that the best cell of an object has its IoU. ``image_size`` (height, width) is that of the images in training::
 
         trainer = Trainer(labdl.models.create("yolov8n", classes=3), loss=TaskAlignedLoss(image_size=(640, 640)))
@@ -79,9 +79,9 @@ class TaskAlignedLoss:
         return (ops.sum(part * weight) / total + self.classes * of_classes) * images
 
     @staticmethod
-    def _distribution_loss(sides, centers, wanted, numbers):
-        """Cross entropy (N, A) of the two bins around each wanted distance, weighed by their nearness; mean of the sides."""
-        distance = ops.concat([centers - wanted[:, :, :2], wanted[:, :, 2:] - centers], axis=-1)
+    def _distribution_loss(sides, centers, target_boxes, numbers):
+        """Cross entropy (N, A) of the two bins around each target distance, weighed by their nearness; mean of the sides."""
+        distance = ops.concat([centers - target_boxes[:, :, :2], target_boxes[:, :, 2:] - centers], axis=-1)
         distance = ops.clip(distance, 0.0, numbers.shape[0] - 1 - 0.01)
         # the weights of both bins are those of linear interpolation
         weights = ops.relu(1.0 - ops.abs(ops.expand_dims(distance, -1) - numbers))

@@ -17,7 +17,7 @@ _TINY = 1e-9
 
 
 class Assignment(NamedTuple):
-    """Of each cell: whether it has an object (N, A), its box (N, A, 4), and the wanted probabilities (N, A, classes)."""
+    """Of each cell: whether it has an object (N, A), its box (N, A, 4), and the target probabilities (N, A, classes)."""
 
     positive: Any
     boxes: Any
@@ -58,12 +58,12 @@ def assign_cells(
     measure = ops.pow(scores, alpha) * ops.pow(shared, beta)
     best, _ = ops.topk(measure, min(candidates, centers.shape[1]), axis=2)
     # a cell of measure 0 would have no weight
-    chosen = ops.logical_and(ops.greater_equal(measure, best[:, :, -1:]), ops.greater(measure, 0.0))
+    is_best = ops.logical_and(ops.greater_equal(measure, best[:, :, -1:]), ops.greater(measure, 0.0))
     # a cell of several objects goes to the one that its box overlaps most
-    several = ops.greater(ops.sum(ops.astype(chosen, "int64"), axis=1, keepdims=True), 1)
+    several = ops.greater(ops.sum(ops.astype(is_best, "int64"), axis=1, keepdims=True), 1)
     rows = ops.cumulative_sum(ops.astype(ops.greater(shared, -1.0), "int64"), axis=1) - 1
     winner = ops.equal(rows, ops.argmax(shared, axis=1, keepdims=True))
-    share = ops.astype(ops.where(several, winner, chosen), "float32")
+    share = ops.astype(ops.where(several, winner, is_best), "float32")
     places = ops.argmax(share, axis=1)
     positive = ops.greater(ops.sum(share, axis=1), 0.0)
     measure = measure * share

@@ -10,7 +10,7 @@ from annotated_types import Ge
 
 from labdl import ops, settings
 from labdl.errors import ModelError
-from labdl.models.vision.detection_losses.objects import read_objects
+from labdl.models.vision.detection_losses.objects import paired_iou, read_objects
 from labdl.models.vision.detection_losses.task_alignment import assign_cells, cells_of_image
 from labdl.nn.types import Positive
 
@@ -71,7 +71,7 @@ class YOLOv6Loss:
 
 
 def varifocal_loss(logits, target, *, alpha: float = 0.75, gamma: float = 2.0):
-    """Cross entropy (...) of logits and wanted probabilities: weighed by these, where they are 0 by alpha * p ** gamma."""
+    """Cross entropy (...) of logits and target probabilities: weighed by these, where they are 0 by alpha * p ** gamma."""
     share = ops.where(ops.greater(target, 0.0), target, alpha * ops.pow(ops.sigmoid(logits), gamma))
     return ops.binary_cross_entropy(logits, target, reduction="none") * share
 
@@ -87,18 +87,13 @@ def siou_loss(boxes, targets):
     r is the square of the gap by the side of the hull; the shape is that of (1 - exp(-change)) ** 4, where the change of a
     side is its difference by the larger one.
     """
-    sides, wanted = boxes[..., 2:] - boxes[..., :2], targets[..., 2:] - targets[..., :2]
-    common = ops.minimum(boxes[..., 2:], targets[..., 2:]) - ops.maximum(boxes[..., :2], targets[..., :2])
-    common = ops.relu(common)
+    sides, target_sides = boxes[..., 2:] - boxes[..., :2], targets[..., 2:] - targets[..., :2]
     hull = ops.maximum(boxes[..., 2:], targets[..., 2:]) - ops.minimum(boxes[..., :2], targets[..., :2])
-    shared = common[..., 0] * common[..., 1]
-    areas = sides[..., 0] * sides[..., 1] + wanted[..., 0] * wanted[..., 1]
-    overlap = shared / (areas - shared + _TINY)
     gap = (boxes[..., :2] + boxes[..., 2:] - targets[..., :2] - targets[..., 2:]) * 0.5
     squares = ops.square(gap)
     sine = 2.0 * ops.abs(gap[..., 0] * gap[..., 1]) / (squares[..., 0] + squares[..., 1] + _TINY)
     ratio = squares / (ops.square(hull) + _TINY)
     distance = ops.sum(1.0 - ops.exp(-ops.expand_dims(2.0 - sine, -1) * ratio), axis=-1)
-    change = ops.abs(sides - wanted) / (ops.maximum(sides, wanted) + _TINY)
+    change = ops.abs(sides - target_sides) / (ops.maximum(sides, target_sides) + _TINY)
     shape = ops.sum(ops.square(ops.square(1.0 - ops.exp(-change))), axis=-1)
-    return 1.0 - overlap + 0.5 * (distance + shape)
+    return 1.0 - paired_iou(boxes, targets) + 0.5 * (distance + shape)

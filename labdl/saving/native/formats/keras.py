@@ -105,11 +105,11 @@ def _locate(layer: KerasLayer, at: list[h5py.Group], found: dict[str, h5py.Datas
             if isinstance(item, h5py.Dataset):
                 found[name] = item
                 break
-    named = _layers_by_name(at)
+    by_name = _layers_by_name(at)
     paths = file_paths(layer)
-    _check_order([names for names, _ in paths], [part for _, part in paths], at, named)
+    _check_order([names for names, _ in paths], [part for _, part in paths], at, by_name)
     for names, part in paths:
-        own = named.get(names[0].rpartition("/")[2])
+        own = by_name.get(names[0].rpartition("/")[2])
         ways = [own] if own is not None else [group.get(name) for group in at for name in names]
         inside = dict.fromkeys(way for way in ways if isinstance(way, h5py.Group))
         if inside:
@@ -120,14 +120,14 @@ def _layers_by_name(at: list[h5py.Group]) -> dict[str, h5py.Group]:
     """The layers that a functional or sequential model numbers, by the names that a person or Keras gave them."""
     import h5py
 
-    named: dict[str, h5py.Group] = {}
+    by_name: dict[str, h5py.Group] = {}
     for group in at:
         layers = group.get("layers")
         for inside in layers.values() if isinstance(layers, h5py.Group) else ():
             name = _name_of(inside) if isinstance(inside, h5py.Group) else ""
             if name:
-                named.setdefault(name, inside)
-    return named
+                by_name.setdefault(name, inside)
+    return by_name
 
 
 def _name_of(layer: h5py.Group) -> str:
@@ -140,7 +140,7 @@ def _name_of(layer: h5py.Group) -> str:
 
 
 def _check_order(
-    paths: list[list[str]], parts: list[KerasLayer], at: list[h5py.Group], named: Mapping[str, h5py.Group]
+    paths: list[list[str]], parts: list[KerasLayer], at: list[h5py.Group], by_name: Mapping[str, h5py.Group]
 ) -> None:
     """Refuse layers that could be exchanged: alike, numbered in the order in which they run, and created in another.
 
@@ -150,7 +150,7 @@ def _check_order(
 
     kinds: dict[str, list[int]] = {}
     for names, part in zip(paths, parts, strict=True):
-        if names[0].rpartition("/")[2] in named:
+        if names[0].rpartition("/")[2] in by_name:
             continue
         for path in names[1:]:
             inside = next((group[path] for group in at if path in group), None)

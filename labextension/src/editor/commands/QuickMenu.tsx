@@ -65,9 +65,9 @@ export function QuickMenu(props: QuickMenuProps) {
   }, []);
 
   useEffect(() => {
-    const chosen = isConfirmed && !isLoading ? layers[active] : undefined;
-    if (chosen) {
-      onChoose(chosen.type);
+    const layer = isConfirmed && !isLoading ? layers[active] : undefined;
+    if (layer) {
+      onChoose(layer.type);
     }
   });
 
