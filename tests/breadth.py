@@ -6,6 +6,7 @@ The marker `sample` says which part of a test, or of the tests of a module, belo
     @pytest.mark.sample(every=10)             # of the cases of a parametrized test each tenth, the first among them
     @pytest.mark.sample(cases=1)              # of the cases that a test runs with `run_cases` the first
     @pytest.mark.sample(backends=1)           # about LabDL's code above the backends: PyTorch or PaddlePaddle
+    @pytest.mark.sample(backends=2)           # touches the backends' code: one of these two, and TensorFlow or MindSpore
     @pytest.mark.sample(backends=["torch"])   # on these backends
 
 Of the examples that hypothesis draws, the sample tries the first.
@@ -17,8 +18,8 @@ from collections import Counter
 import hypothesis
 import pytest
 
-# whose turn it is to run what needs any backend: first those that start and train in less time
-TURNS = ("torch", "paddle", "tensorflow", "mindspore")
+# of whom one runs what need not run on each: first those that start and train in less time
+PAIRS = (("torch", "paddle"), ("tensorflow", "mindspore"))
 
 # of the notebooks, which nbval collects without markers
 NOTEBOOKS = ("quickstart.ipynb", "data_images.ipynb")
@@ -89,9 +90,9 @@ def _on_backend(item, backends: int | list[str] | None, backend: str) -> bool:
     if not isinstance(backends, int):
         return backend in backends
     about = item.get_closest_marker("backends")
-    turns = [name for name in TURNS if not about or name in about.args][: max(backends, 2)]
-    first = zlib.crc32(item.nodeid.partition("[")[0].encode()) % len(turns)
-    return backend in (turns[first:] + turns[:first])[:backends]
+    pairs = [[name for name in pair if not about or name in about.args] for pair in PAIRS]
+    turn = zlib.crc32(item.nodeid.partition("[")[0].encode())
+    return backend in [pair[(turn >> place) % len(pair)] for place, pair in enumerate(filter(None, pairs))][:backends]
 
 
 def sampled_cases(item, cases: list) -> list:

@@ -7,6 +7,8 @@ import labdl
 from labdl import ops
 from labdl.train import OPTIMIZERS, SGD
 
+pytestmark = pytest.mark.sample(backends=2)
+
 SETTINGS = {
     "sgd": ("sgd", {"learning_rate": 0.1, "momentum": 0.0, "nesterov": False, "weight_decay": 0.0}),
     "momentum": ("sgd", {"learning_rate": 0.1, "momentum": 0.9, "nesterov": False, "weight_decay": 0.01}),

@@ -13,6 +13,8 @@ from labdl.data import transforms as T
 from labdl.errors import ConfigError, DataError
 from labdl.train import SGD, Trainer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 4)).astype("float32")
 Y = (X.sum(1) > 0).astype("int64")

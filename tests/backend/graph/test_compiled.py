@@ -14,6 +14,8 @@ from labdl.graph.lowering.compilable import Compilable
 from labdl.spec import Spec
 from labdl.train import SGD, Adam, AdamW, RMSprop, Trainer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 FLAT = ("paddle", "mindspore")  # whose compilers read flat calls
 WHOLE = ("tensorflow", *FLAT)  # which compile the optimizer with the step
 

@@ -17,6 +17,8 @@ from labdl.spec import Spec
 sys.path.append(str(Path(__file__).parents[2] / "core"))
 from operator_calls import Calls, samples
 
+pytestmark = pytest.mark.sample(backends=2)
+
 REASONS = "integers, slices|reads the values|function of the sizes|random inputs|has compiled|depend on data"
 NAMES = [
     name

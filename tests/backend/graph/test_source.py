@@ -18,6 +18,8 @@ from labdl.saving.parameters import save_parameters
 from labdl.saving.source_export import export_source, to_source
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 
 def written(model, folder):
     """The exported model, from its text."""

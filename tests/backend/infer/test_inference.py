@@ -13,6 +13,8 @@ from labdl.errors import ConfigError, ModelError
 from labdl.infer import Classification, Detection, Evaluator, Inference, PreparedSample
 from labdl.train.metrics import F1, ConfusionMatrix, TopKAccuracy
 
+pytestmark = pytest.mark.sample(backends=2)
+
 X = np.random.default_rng(0).normal(size=(23, 3)).astype("float32")
 Y = np.random.default_rng(1).integers(0, 4, 23)
 

@@ -13,6 +13,8 @@ from labdl.models.text.gpt_neox import GPTNeoX
 from labdl.models.text.llama import Llama
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 HUB = Path(__file__).parents[2] / "oracles" / "hub"
 MODELS = {
     "gptj": lambda: GPTNeoX(

@@ -16,6 +16,8 @@ from labdl.models.text.gpt import GPT
 from labdl.nn.decoding import current
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 HUB = Path(__file__).parents[2] / "oracles" / "hub"
 FOLDERS = [
     "llama",

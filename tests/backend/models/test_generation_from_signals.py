@@ -13,6 +13,8 @@ from labdl.errors import LabDLError
 from labdl.models.sound.whisper import Whisper
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 HUB = Path(__file__).parents[2] / "oracles" / "hub"
 CASES = ["greedy", "beam4", "beam4_long", "beam4_all", "greedy_penalty"]
 

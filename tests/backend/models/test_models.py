@@ -13,7 +13,7 @@ from labdl.models.vision import resnet, vit
 from labdl.spec import Spec
 from labdl.train import SGD, Trainer
 
-pytestmark = pytest.mark.default_mode
+pytestmark = [pytest.mark.default_mode, pytest.mark.sample(backends=2)]
 
 ORACLES = Path(__file__).parents[2] / "oracles"
 BERT = bert.BertConfig(

@@ -19,6 +19,8 @@ from labdl.models.vision.resnet import BasicBlock, Bottleneck, ResNet
 from labdl.spec import Spec
 from labdl.train import Trainer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 RNG = np.random.default_rng(2)
 FILES = Path(__file__).parents[2] / "oracles" / "hub"
 

@@ -8,6 +8,8 @@ from labdl import nn
 from labdl.errors import ModelError
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 N, STEPS, KEYS, FEATURES, HEADS = 2, 5, 6, 8, 4
 RNG = np.random.default_rng(0)
 X, CONTEXT = (RNG.normal(size=(N, n, FEATURES)).astype("float32") for n in (STEPS, KEYS))

@@ -8,6 +8,8 @@ from labdl import nn, ops
 from labdl.errors import GradientError
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 LAYERS = {
     "linear": (lambda: nn.Linear(2), lambda: np.ones((4, 3), "float32")),
     "embedding": (lambda: nn.Embedding(5, 2), lambda: np.arange(4) % 3),

@@ -6,6 +6,8 @@ import pytest
 import labdl
 from labdl import nn, ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 LAYERS = (nn.BatchNorm, nn.SyncBatchNorm)
 
 

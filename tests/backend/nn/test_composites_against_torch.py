@@ -9,6 +9,8 @@ from composites import Composite, check, numbers
 import labdl
 from labdl import nn
 
+pytestmark = pytest.mark.sample(backends=2)
+
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 

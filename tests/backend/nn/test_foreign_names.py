@@ -25,6 +25,8 @@ from labdl.interop.names.entry import parse_signature
 from labdl.nn import foreign
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 RANDOM = ("Dropout", "DropoutChannels", "AlphaDropout", "GaussianDropout", "GaussianNoise", "RReLU")
 

@@ -9,6 +9,8 @@ from labdl import nn
 from labdl.errors import ModelError
 from labdl.train import Adam, Trainer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(6, 3, 5, 5)).astype("float32")
 Y = np.arange(6) % 2

@@ -8,6 +8,8 @@ from labdl import models, nn, ops
 from labdl.errors import ModelError
 from labdl.models.zoo import ZOO
 
+pytestmark = pytest.mark.sample(backends=2)
+
 RNG = np.random.default_rng(0)
 
 

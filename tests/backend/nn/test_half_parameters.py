@@ -10,6 +10,8 @@ from labdl.errors import ConfigError, StateDictError
 from labdl.spec import Spec
 from labdl.train import Trainer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 HALVES = {"float16": np.dtype("float16"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
 

@@ -8,6 +8,8 @@ import pytest
 import labdl
 from labdl import nn, ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 
 @pytest.fixture
 def layer(backend):

@@ -7,6 +7,8 @@ import labdl
 from labdl import nn, ops
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 
 @pytest.fixture(autouse=True)
 def seeded(backend):

@@ -9,6 +9,8 @@ import labdl
 from labdl import nn, ops
 from labdl.errors import BackendError, ModelError
 
+pytestmark = pytest.mark.sample(backends=2)
+
 X = np.random.default_rng(0).normal(size=(4, 3, 6, 6)).astype("float32")
 
 

@@ -9,6 +9,8 @@ from composites import numbers
 import labdl
 from labdl import nn, ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 
 class Scaled(nn.Module):
     """Parameters in a list and a dictionary."""

@@ -11,6 +11,8 @@ from labdl.interop import weights
 from labdl.nn.native import branch_of
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.sample(backends=2)
+
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}

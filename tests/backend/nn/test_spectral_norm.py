@@ -7,6 +7,8 @@ import labdl
 from labdl import nn, ops
 from labdl.errors import ConfigError
 
+pytestmark = pytest.mark.sample(backends=2)
+
 torch = pytest.importorskip("torch")
 SPECTRAL = torch.nn.utils.parametrizations.spectral_norm
 LAYERS = {

@@ -11,6 +11,8 @@ from cases import native
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 HUGE = 2**44
 SIDE = 2**22
 IMAGE = np.ones((1, 1, 2, 2), "float32")

@@ -11,6 +11,8 @@ from labdl.errors import ModelError
 from labdl.spec import Spec
 from labdl.train import SGD, Trainer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 DRAWS = np.random.default_rng(0)
 X = DRAWS.uniform(0.2, 0.9, (2, 3))
 

@@ -12,7 +12,7 @@ from labdl.ops import custom, rules
 from labdl.ops.operator import case, floats
 from labdl.spec import Spec
 
-pytestmark = pytest.mark.sample(every=12)
+pytestmark = pytest.mark.sample(backends=2, every=12)
 
 SWISH = """
 static double gate(double v) { return 1 / (1 + exp(-v)); }

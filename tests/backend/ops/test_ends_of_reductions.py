@@ -8,7 +8,7 @@ import pytest
 import labdl
 from labdl import ops
 
-pytestmark = pytest.mark.sample(every=8)
+pytestmark = pytest.mark.sample(backends=2, every=8)
 
 INF = math.inf
 

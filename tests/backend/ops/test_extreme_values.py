@@ -9,7 +9,7 @@ import pytest
 import labdl
 from labdl import ops
 
-pytestmark = pytest.mark.sample(every=4)
+pytestmark = pytest.mark.sample(backends=2, every=4)
 
 LEAST = [("int32", -(2**31)), ("int64", -(2**63))]
 

@@ -7,7 +7,7 @@ from cases import Call, each_sample, native
 import labdl
 from labdl.ops.operator import OPERATORS
 
-pytestmark = pytest.mark.sample(every=6)
+pytestmark = pytest.mark.sample(backends=2, every=6)
 
 
 def float_samples(case):

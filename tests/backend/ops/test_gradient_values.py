@@ -16,7 +16,7 @@ import labdl
 from labdl import ops
 from labdl.ops.operator import OPERATORS
 
-pytestmark = pytest.mark.sample(every=4)
+pytestmark = pytest.mark.sample(backends=2, every=4)
 
 INF, NAN = math.inf, math.nan
 DTYPES = ["float32", "float64"]

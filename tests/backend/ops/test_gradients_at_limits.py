@@ -18,6 +18,8 @@ from labdl import nn, ops
 from labdl.graph.lowering.compilable import Compilable
 from labdl.ops.operator import OPERATORS
 
+pytestmark = pytest.mark.sample(backends=2)
+
 pytest.importorskip("torch")
 
 # whose slopes are infinite or undefined at some limit: the ends of a domain, powers of negative numbers, matrices without rank

@@ -11,6 +11,8 @@ import labdl
 from labdl import nn, ops
 from labdl.ops import infix
 
+pytestmark = pytest.mark.sample(backends=2)
+
 DTYPES = ("bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64", "complex64")
 METHODS = infix.BINARY | infix.COMPARISONS
 

@@ -6,6 +6,8 @@ import pytest
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 REFUSED = (IndexError, ValueError, RuntimeError)  # the last is the framework's own, where NumPy has a result
 
 

@@ -7,7 +7,7 @@ from cases import native
 import labdl
 from labdl import ops
 
-pytestmark = pytest.mark.sample(every=4)
+pytestmark = pytest.mark.sample(backends=2, every=4)
 
 SUMMANDS = np.array([[2**53 + 1, 2**53 + 3, -(2**62) - 1, 2**62 + 1], [7, -(2**53) - 1, 2**60 + 1, 3]])
 FACTORS = np.array([[2**31 - 1, 2**30 + 1, 3, -1], [2**53 + 1, 5, -7, 11]])

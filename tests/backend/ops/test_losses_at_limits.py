@@ -9,6 +9,8 @@ from cases import native
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 INF = math.inf
 
 

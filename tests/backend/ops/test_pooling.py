@@ -9,6 +9,8 @@ from cases import native
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 SIZES = (5, 6, 7)
 WINDOWS = ((2, 2), (3, 2), (3, 3), (2, 1))  # kernel_size, stride
 

@@ -7,7 +7,7 @@ from scipy import stats
 import labdl
 from labdl import ops
 
-pytestmark = pytest.mark.sample(every=4)
+pytestmark = pytest.mark.sample(backends=2, every=4)
 
 COUNT = 20_000
 SHARE = 1e-4  # of fair draws that would be refused

@@ -9,7 +9,7 @@ from cases import native
 import labdl
 from labdl import ops
 
-pytestmark = pytest.mark.sample(every=4)
+pytestmark = pytest.mark.sample(backends=2, every=4)
 
 INF, NAN = math.inf, math.nan
 MIXED = [[3, NAN, INF, -INF, 1, NAN, -INF, INF, 0], [INF, INF, NAN, -1, 5, NAN, 1, -INF, 2]]

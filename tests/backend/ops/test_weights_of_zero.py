@@ -9,6 +9,8 @@ from cases import native
 import labdl
 from labdl import ops
 
+pytestmark = pytest.mark.sample(backends=2)
+
 
 @pytest.mark.parametrize("logit", [math.inf, -math.inf, 1000.0])
 @pytest.mark.parametrize("target", [0.0, 1.0])

@@ -15,6 +15,8 @@ from labdl.graph.codegen.source import class_name
 sys.path.insert(0, str(Path(__file__).parents[1] / "files"))
 from inputs import SUFFIXES
 
+pytestmark = pytest.mark.sample(backends=2)
+
 NAMES = ("卷积层", "é", "блок/मॉडल")
 X = np.random.default_rng(0).normal(size=(2, 1, 6, 6)).astype("float32")
 

@@ -10,6 +10,8 @@ pytest.importorskip("onnx")
 sys.path.append(str(Path(__file__).parents[2] / "onnx"))
 import node_suite
 
+pytestmark = pytest.mark.sample(backends=2)
+
 # modules of cases that are quick to make: of each kind of reader some
 SAMPLE = (
     "argmax cumsum depthtospace gemm hardmax lpnormalization onehot reduce_log_sum_exp reversesequence scatternd "

@@ -9,6 +9,8 @@ import labdl
 from labdl import nn, ops
 from labdl.errors import FileFormatError
 
+pytestmark = pytest.mark.sample(backends=2)
+
 RATE, MOMENTUM = 0.05, 0.9
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(16, 1, 6, 6)).astype("float32"), RNG.integers(0, 3, 16)

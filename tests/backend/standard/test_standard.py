@@ -12,6 +12,8 @@ from labdl import cli, conformance, nn, standard
 from labdl.conformance.row import Missing, Row, check_signature, later
 from labdl.errors import ConfigError, LabDLError, ModelError, StateDictError
 
+pytestmark = pytest.mark.sample(backends=2)
+
 ROOT = Path(__file__).parents[3]
 
 # Rows that wait for something, with the reason; one that is built must leave this list, and scripts/standard_table.py be run

@@ -12,6 +12,8 @@ from labdl.data import transforms as T
 from labdl.data.codecs.image import encode_image
 from labdl.errors import ConfigError, DataError
 
+pytestmark = pytest.mark.sample(backends=2)
+
 PHOTOGRAPHS = load_sample_images().images
 
 

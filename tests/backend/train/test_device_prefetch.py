@@ -11,6 +11,8 @@ from labdl.errors import DataError
 from labdl.train import SGD, Trainer
 from labdl.train.device_prefetch import DevicePrefetch, prefetch_for
 
+pytestmark = pytest.mark.sample(backends=2)
+
 X = np.random.default_rng(0).normal(size=(40, 5)).astype("float32")
 Y = np.random.default_rng(1).integers(0, 3, 40)
 SETTINGS = {"loss": "cross_entropy", "optimizer": SGD(0.1), "seed": 1}

@@ -10,6 +10,8 @@ from labdl import dispatch
 from labdl.errors import StateDictError
 from labdl.train import SGD, Adam, AdamW, optimizer
 
+pytestmark = pytest.mark.sample(backends=2)
+
 # -- the state
 
 

@@ -11,7 +11,10 @@ import labdl
 from labdl.train import Checkpoint
 from labdl.train.checkpoint import checkpoints
 
-pytestmark = pytest.mark.timeout(900)  # a child that hangs ends the test, not the whole run
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.sample(backends=2),
+]  # a child that hangs ends the test, not the whole run
 
 PAUSING = """
 import sys, time, labdl
