@@ -112,8 +112,8 @@ def test_every_layer_goes_into_each_file_and_comes_back(backend, case, tmp_path)
     model = stirred(layers.make(case, backend.name))
     expected, fresh = model.state_dict(), layers.make(case, "numpy", seed=9)
     for framework in FRAMEWORKS:
-        if not expected:
-            with pytest.raises(FileFormatError, match="holds no arrays"):
+        if not expected and framework != "tensorflow":  # Keras's files may be empty
+            with pytest.raises(FileFormatError, match="it holds no arrays|it is empty"):
                 load_checkpoint(fresh, save_checkpoint(model, tmp_path / f"net{SUFFIXES[framework][0]}"))
             continue
         load_checkpoint(fresh, save_checkpoint(model, tmp_path / f"net{SUFFIXES[framework][0]}"))
