@@ -20,7 +20,7 @@ from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.names import fault_of
 from labdl.nn.parameter import Parameter
-from labdl.nn.signature import Argument, arguments_of, place_inputs, refuse_nested
+from labdl.nn.signature import Argument, arguments_of, check_setup, place_inputs, refuse_nested
 from labdl.nn.state_dict import LoadReport
 from labdl.ops.infix import scope
 from labdl.spec import Spec
@@ -122,7 +122,10 @@ class Module:
         raise ModelError(f"{type(self).__name__} has no forward: write `def forward(self, x): ...`")
 
     def setup(self, *inputs: Spec) -> None:
-        """Create the parameters whose shape depends on the inputs; called once, before the first forward."""
+        """Create the parameters whose shape depends on the inputs; called once, before the first forward.
+
+        One that needs no shape may be written without arguments: ``def setup(self)``.
+        """
 
     def __call__(self, *inputs, **options):
         forward = self.forward if self._ready else self._slow_call
@@ -171,8 +174,10 @@ class Module:
     def prepare(self, *inputs, **named) -> None:
         """Call `setup` unless it has been called; inputs given by name are for a setup that has arguments of these names."""
         if not self._set_up:
-            known = inspect.signature(self.setup).parameters if named else {}
-            self.setup(*inputs, **{name: spec for name, spec in named.items() if name in known})
+            known = inspect.signature(self.setup).parameters
+            named = {name: spec for name, spec in named.items() if name in known}
+            check_setup(self, inputs if known else (), named)
+            self.setup(*(inputs if known else ()), **named)
             self.__dict__["_set_up"] = True
 
     # -- building

@@ -79,11 +79,29 @@ def refuse_nested(module: Module, inputs: Sequence[Any]) -> None:
     for value in inputs:
         if type(value) in (list, tuple) and any(isinstance(v, Spec) or dispatch.owner_of_type(type(v)) for v in value):
             names = [a.name for a in arguments_of(module) if not a.by_name]
+            kind, given = type(module).__name__, type(value).__name__
+            if len(names) == 1:
+                raise ModelError(
+                    f"{kind} takes one tensor, received a {given} of {len(value)}: give it one of them, as in "
+                    f"`output, *states = lstm(x)` and `linear(output)` in the forward of a Module; nn.Sequential passes on "
+                    f"all that a layer returns"
+                )
             call = f"layer({', '.join(names)})" if names else "layer(x, y)"
             raise ModelError(
-                f"{type(module).__name__} takes each tensor as an input of its own, received a {type(value).__name__} of "
-                f"them: call it as {call}"
+                f"{kind} takes each tensor as an input of its own, received a {given} of {len(value)}: call it as {call}"
             )
+
+
+def check_setup(module: Module, inputs: Sequence[Spec | None], named: Mapping[str, Spec]) -> None:
+    """Raise ModelError for a `setup` that does not take the Specs of the inputs."""
+    signature = inspect.signature(module.setup)
+    try:
+        signature.bind(*inputs, **named)
+    except TypeError:
+        raise ModelError(
+            f"{type(module).__name__}.setup{signature} does not take the Specs of {len(inputs) + len(named)} inputs: write "
+            f"`def setup(self, *inputs)`, or `def setup(self)` where no shape is needed"
+        ) from None
 
 
 def input_names(module: Module, count: int) -> list[str]:

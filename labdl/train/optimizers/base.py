@@ -53,6 +53,12 @@ class Optimizer:
             cls.update = neutral(cls.update)
 
     def __post_init__(self):
+        rate = getattr(self, "learning_rate", None)
+        if isinstance(rate, Schedule):
+            raise ConfigError(
+                f"{type(self).__name__}: learning_rate wants a number, received a {type(rate).__name__}: write Trainer(…, "
+                f"optimizer=labdl.train.{type(self).__name__}(1e-3), schedule={type(rate).__name__}(…))"
+            )
         check(self)
         self._check_range()
         self.check()

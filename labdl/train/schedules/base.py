@@ -31,6 +31,12 @@ class Schedule:
         cls.kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
     def __post_init__(self):
+        steps = getattr(self, "steps", None)
+        if isinstance(steps, float) and not steps.is_integer():
+            raise ConfigError(
+                f"{type(self).__name__}: steps wants an integer, received {steps!r}: the learning rate to begin with is that "
+                f"of the optimizer; write Trainer(…, optimizer=labdl.train.Adam({steps!r}), schedule={type(self).__name__}(…))"
+            )
         check(self)
         self.check()
 

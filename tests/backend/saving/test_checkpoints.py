@@ -113,7 +113,7 @@ def test_every_layer_goes_into_each_file_and_comes_back(backend, case, tmp_path)
     expected, fresh = model.state_dict(), layers.make(case, "numpy", seed=9)
     for framework in FRAMEWORKS:
         if not expected and framework != "tensorflow":  # Keras's files may be empty
-            with pytest.raises(FileFormatError, match="it holds no arrays|it is empty"):
+            with pytest.raises(FileFormatError, match=r"it holds no arrays|it is empty"):
                 load_checkpoint(fresh, save_checkpoint(model, tmp_path / f"net{SUFFIXES[framework][0]}"))
             continue
         load_checkpoint(fresh, save_checkpoint(model, tmp_path / f"net{SUFFIXES[framework][0]}"))

@@ -501,12 +501,12 @@ def test_layer_decorator_without_parentheses(tmp_path):
 @pytest.mark.parametrize(
     ("create", "call", "message"),
     [
-        (nn.Add, lambda layer, x: layer([x, x]), r"Add .* received a list of them: call it as layer\(x, y\)"),
-        (nn.Concat, lambda layer, x: layer((x, x)), r"Concat .* received a tuple of them: call it as layer\(x, y\)"),
+        (nn.Add, lambda layer, x: layer([x, x]), r"Add .* received a list of 2: call it as layer\(x, y\)"),
+        (nn.Concat, lambda layer, x: layer((x, x)), r"Concat .* received a tuple of 2: call it as layer\(x, y\)"),
         (
             lambda: nn.LSTMCell(3),
             lambda layer, x: layer(x, (x, x)),
-            r"LSTMCell .* a tuple of them: call it as layer\(x, hidden, cell\)",
+            r"LSTMCell .* a tuple of 2: call it as layer\(x, hidden, cell\)",
         ),
     ],
 )
@@ -517,3 +517,33 @@ def test_tensors_in_a_list_are_refused(create, call, message):
     for layer in (create(), built):
         with pytest.raises(ModelError, match=message):
             call(layer, x)
+
+
+def test_what_a_recurrent_layer_returns_is_refused_by_the_next_layer():
+    message = (
+        r"Linear takes one tensor, received a tuple of 3: .*`output, \*states = lstm\(x\)`.*nn.Sequential passes on all"
+    )
+    with pytest.raises(ModelError, match=message):
+        nn.Sequential(nn.LSTM(4), nn.Linear(1)).build((None, 5, 2), backend="numpy")
+
+
+class _Without(nn.Module):
+    def setup(self):
+        self.first, self.second = nn.Linear(4), nn.Linear(3)
+
+    def forward(self, x, y=None):
+        return self.second(self.first(x))
+
+
+class _WithOne(_Without):
+    def setup(self, x):
+        super().setup()
+
+
+def test_setup_takes_the_specs_or_nothing():
+    model = _Without().build((None, 5), backend="numpy")
+    assert labdl.predict(model, np.zeros((2, 5), "float32")).shape == (2, 3)
+    assert _Without().build((None, 5), y=(None, 2), backend="numpy").built
+    message = r"_WithOne.setup\(x\) does not take the Specs of 2 inputs: write `def setup\(self, \*inputs\)`, or `def setup\(self\)`"
+    with pytest.raises(ModelError, match=message):
+        _WithOne().build((None, 5), (None, 2), backend="numpy")

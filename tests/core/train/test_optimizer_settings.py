@@ -167,3 +167,14 @@ def test_rates_of_groups_follow_by_ratio_or_stand_alone():
     bound = patterns(SGD(0.0, groups={"head/*": {"lr": 0.01}}), "body/kernel:0", "head/kernel:0")
     bound.learning_rate = 0.05  # no ratio to 0
     assert bound.learning_rates == {"body/kernel:0": 0.05, "head/kernel:0": 0.01}
+
+
+def test_a_schedule_is_that_of_the_trainer():
+    message = r"Adam: learning_rate wants a number, received a CosineDecay: write Trainer\(…, optimizer="
+    with pytest.raises(ConfigError, match=message):
+        Adam(learning_rate=CosineDecay())
+    message = (
+        r"CosineDecay: steps wants an integer, received 0.01: the learning rate to begin with is that of the optimizer"
+    )
+    with pytest.raises(ConfigError, match=message):
+        CosineDecay(0.01, 100)
