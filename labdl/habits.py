@@ -59,6 +59,13 @@ _TABLES: dict[str, dict[str, str]] = {
         "evaluate": "write labdl.Trainer(model, loss=…, metrics=[…]).evaluate(x, y)",
         "cuda": "write model.to('cuda:0')",
     },
+    "parameter": {
+        "grad": "parameter.value is the framework's own variable, with parameter.value.grad on PyTorch and PaddlePaddle; "
+        "parameter.gradient is the sum of model.backward()",
+        "data": "write parameter.value, the framework's own variable, or model.state_dict() for arrays",
+        "numpy": "write labdl.to_numpy(parameter.value)",
+        "assign": "write model.load_state_dict({name: array}, strict=False)",
+    },
     # methods and attributes; those with the name of an operator have no line
     "tensor": {
         "view": "ops.reshape(x, shape)",
@@ -192,10 +199,18 @@ def refuse(module: str, name: str) -> NoReturn:
 
 
 class Elsewhere:
-    """An attribute that models of other frameworks have; reading it raises AttributeError with what to write."""
+    """An attribute that models of other frameworks have; reading it raises AttributeError with what to write.
+
+    ``where`` is the place in the tables of this module.
+    """
+
+    def __init__(self, where: str):
+        self._where = where
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, instance: Any, owner: type) -> NoReturn:
-        raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}{hint('model', self._name)}")
+        raise AttributeError(
+            f"{owner.__name__!r} object has no attribute {self._name!r}{hint(self._where, self._name)}"
+        )

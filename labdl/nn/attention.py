@@ -124,6 +124,11 @@ class MultiHeadAttention(Module):
         )
 
     def forward(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
+        if mask is not None and (mask is x or mask is context):
+            raise ValueError(
+                "MultiHeadAttention has the places (x, context, mask), and received as mask what it attends to: write "
+                "attention(x) for self-attention, attention(query, key), or attention(query, key, values=value)"
+            )
         source = x if context is None else context
         state = current.get()
         step = state is not None and state.is_step

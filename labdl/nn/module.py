@@ -62,7 +62,7 @@ class Module:
     _frozen_later: tuple[tuple[str, bool], ...]
 
     # names that models of other frameworks have
-    fit, compile, predict, evaluate, cuda = Elsewhere(), Elsewhere(), Elsewhere(), Elsewhere(), Elsewhere()
+    fit, compile, predict, evaluate, cuda = (Elsewhere("model") for _ in range(5))
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)

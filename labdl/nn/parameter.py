@@ -10,6 +10,7 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ConfigError
+from labdl.habits import Elsewhere
 
 
 class Parameter:
@@ -23,6 +24,7 @@ class Parameter:
     """
 
     learnable: ClassVar[bool] = True
+    grad, data, numpy, assign = (Elsewhere("parameter") for _ in range(4))
     changes: ClassVar[int] = (
         0  # counts changes of `trainable` and of variables of any parameter; training refreshes on it
     )

@@ -42,6 +42,30 @@ def test_missing_method_of_a_model_says_what_to_write(name):
     assert isinstance(getattr(model, name), nn.Linear)
 
 
+@pytest.mark.parametrize("name", habits._TABLES["parameter"])
+def test_missing_attribute_of_a_parameter_says_what_to_write(name):
+    [parameter, _] = nn.Linear(3).build((None, 2), backend="numpy").parameters()
+    with pytest.raises(AttributeError, match=f"'Parameter' object has no attribute '{name}': .*(parameter|model).*"):
+        getattr(parameter, name)
+
+
+def test_what_is_attended_to_is_no_mask():
+    x = np.zeros((4, 4, 4), "float32")
+    attention = nn.MultiHeadAttention(4).build((None, 4, 4), backend="numpy")
+    for inputs in ((x, x, x), (np.ones_like(x), x, x)):
+        with pytest.raises(
+            ValueError, match=r"received as mask what it attends to: write attention\(x\) for self-attention"
+        ):
+            attention(*inputs)
+
+
+def test_classes_on_axis_1_have_a_loss():
+    logits, target = np.zeros((2, 3, 8, 8), "float32"), np.zeros((2, 8, 8), "int64")
+    with pytest.raises(ValueError, match=r"classes are on the last axis; .* write nn.CrossEntropyLoss\(axis=1\)"):
+        ops.cross_entropy(labdl.tensor(logits, backend="numpy"), labdl.tensor(target, backend="numpy"))
+    assert float(nn.CrossEntropyLoss(axis=1)(logits, target)) == pytest.approx(np.log(3))
+
+
 def test_sequential_of_a_list_and_models_by_name():
     assert len(nn.Sequential([nn.Linear(3), nn.ReLU()])) == 2
     assert type(models.resnet18(classes=3)) is type(models.create("resnet18", classes=3))

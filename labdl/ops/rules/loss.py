@@ -113,7 +113,12 @@ def _check_weight(logits, weight) -> None:
 def _same(first, second, what: str, other: str):
     """Merge two shapes, which may differ only in unknown sizes."""
     if any(a != b for a, b in zip(first, second, strict=True) if None not in (a, b)):
-        hint = ": the classes are on the last axis" if what == "scores" else ""
+        hint = (
+            ": the classes are on the last axis; where they are on axis 1, write nn.CrossEntropyLoss(axis=1), or move them "
+            "with ops.moveaxis(x, 1, -1)"
+            if what == "scores"
+            else ""
+        )
         raise ValueError(f"{what} for {show(first)} and {other} for {show(second)} do not match{hint}")
     return tuple(b if a is None else a for a, b in zip(first, second, strict=True))
 

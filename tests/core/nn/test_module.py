@@ -544,6 +544,6 @@ def test_setup_takes_the_specs_or_nothing():
     model = _Without().build((None, 5), backend="numpy")
     assert labdl.predict(model, np.zeros((2, 5), "float32")).shape == (2, 3)
     assert _Without().build((None, 5), y=(None, 2), backend="numpy").built
-    message = r"_WithOne.setup\(x\) does not take the Specs of 2 inputs: write `def setup\(self, \*inputs\)`, or `def setup\(self\)`"
+    message = r"_WithOne.setup\(x\) does not take the Specs of 2 inputs: write `def setup\(self, \*inputs\)`, or"
     with pytest.raises(ModelError, match=message):
         _WithOne().build((None, 5), (None, 2), backend="numpy")
