@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from labdl import nn
+from labdl.saving.onnx.importer.at_run_time import axes as computed_axes
+from labdl.saving.onnx.importer.at_run_time import places
+from labdl.saving.onnx.importer.at_run_time.vectors import is_known
 from labdl.saving.onnx.importer.constants import derive_value
 from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.file import MOST_AXES
@@ -21,7 +25,9 @@ _FAR = 2**31 - 1  # positions from here on mean the end, their negatives the beg
 
 @reads("Reshape")
 def reshape(r, node, x, target):
-    wanted = list(target.array.ravel()) if isinstance(target, KnownValue) else numbers(r, node, target, "shape")
+    if not isinstance(target, KnownValue):
+        return places.reshape(r, node, x, target)
+    wanted = list(target.array.ravel())
     allow_zero = node.attributes.get("allowzero")
     sizes: list = [n if isinstance(n, Size) or n or allow_zero else x.shape[at] for at, n in enumerate(wanted)]
     open_at = [at for at, n in enumerate(sizes) if isinstance(n, Size) or n is None]
@@ -99,6 +105,8 @@ def transpose(r, node, x):
 
 @reads("Squeeze")
 def squeeze(r, node, x, axes=None):
+    if axes is not None and not is_known(axes):
+        return computed_axes.squeeze(r, node, x, axes)
     given = node.attributes.get("axes") if axes is None else numbers(r, node, axes, "axes")
     if given is None and None in x.shape:
         raise r.refuse(node, "removes all axes of size 1, and some sizes are unknown")
@@ -110,6 +118,8 @@ def squeeze(r, node, x, axes=None):
 
 @reads("Unsqueeze")
 def unsqueeze(r, node, x, axes):
+    if not is_known(axes):
+        return computed_axes.unsqueeze(r, node, x, axes)
     along = numbers(r, node, axes, "axes")
     if isinstance(x, KnownValue):
         return derive_value(r, np.expand_dims(x.array, tuple(along)), x)
@@ -137,6 +147,8 @@ def split(r, node, x, sizes=None):
     if count == 1:
         return x
     n = x.shape[axis]
+    if sizes is not None and not is_known(sizes):
+        return places.split(r, node, x, sizes, axis)
     if sizes is not None:
         parts = tuple(numbers(r, node, sizes, "sizes"))
     elif n is None:
@@ -152,15 +164,17 @@ def split(r, node, x, sizes=None):
 def _parts_of_open_axis(r, x, axis: int, count: int):
     """As many parts of an axis of unknown size as wanted, of which the last may be smaller."""
     size = Size(x, axis)
-    places = r.call("subtract", r.call("cumulative_sum", size.line(1), axis=0), 1)
+    line = r.call("subtract", r.call("cumulative_sum", size.line(1), axis=0), 1)
     length = r.call("floor_divide", r.call("add", size.value(), count - 1), count)
-    part = r.call("floor_divide", places, length)
+    part = r.call("floor_divide", line, length)
     positions = [r.call("reshape", r.call("argwhere", r.call("equal", part, at)), (-1,)) for at in range(count)]
     return [r.call("take", x, v, axis=axis) for v in positions]
 
 
 @reads("Slice")
 def slices(r, node, x, starts, ends, axes=None, steps=None):
+    if not is_known(starts) or not all(v is None or is_known(v) for v in (axes, steps)) or _far_end(x, ends, axes):
+        return places.slices(r, node, x, starts, ends, axes, steps)
     first = numbers(r, node, starts, "starts")
     last = list(ends.array.ravel()) if isinstance(ends, KnownValue) else numbers(r, node, ends, "ends")
     along = list(range(len(first))) if axes is None else numbers(r, node, axes, "axes")
@@ -168,14 +182,23 @@ def slices(r, node, x, starts, ends, axes=None, steps=None):
     index = [slice(None)] * len(x.shape)
     for a, start, stop, step in zip(along, first, last, by, strict=True):
         if isinstance(stop, Size):
-            if stop.tensor is not x or stop.axis != a % len(x.shape):
-                raise r.refuse(node, "ends at a size that is known only at run time")
-            stop = _FAR
+            stop = _FAR  # its own
         begin = _end(start, step > 0) or (None if step > 0 else start)
         index[a] = slice(begin, _end(int(stop), step < 0), None if step == 1 else step)
     if isinstance(x, KnownValue):
         return derive_value(r, x.array[tuple(index)], x)
     return r.call("getitem", x, tuple(index)) if any(i != slice(None) for i in index) else x
+
+
+def _far_end(x, ends, axes) -> bool:
+    """Whether slices end at numbers that are computed, and not at the ends of their axes."""
+    if not isinstance(ends, KnownValue):
+        return True
+    along = range(ends.array.size) if axes is None else axes.array.ravel().tolist()
+    return any(
+        isinstance(n, Size) and (n.tensor is not x or n.axis != a % len(x.shape))
+        for a, n in zip(along, ends.array.ravel(), strict=False)
+    )
 
 
 def _end(place: int, before: bool) -> int | None:
@@ -234,37 +257,45 @@ _MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wr
 
 @reads("Pad")
 def pad(r, node, x, pads, value=None, axes=None):
+    mode = _MODES[node.attributes.get("mode", "constant")]
+    if not is_known(pads) or not all(v is None or is_known(v) for v in (axes, value)):
+        return places.pad(r, node, x, pads, value, axes, mode)
     rank = len(x.shape)
     given = numbers(r, node, pads, "pads")
     along = list(range(rank)) if axes is None else [a % rank for a in numbers(r, node, axes, "axes")]
     pairs = [(0, 0)] * rank
     for at, axis in enumerate(along):
         pairs[axis] = given[at], given[at + len(along)]
-    if value is not None and not isinstance(value, KnownValue):
-        raise r.needs(node, value, "padding")
     number = 0.0 if value is None else value.array.item()
     cut = tuple(slice(max(-b, 0), -max(-a, 0) or None) for b, a in pairs)
     if any(n < 0 for pair in pairs for n in pair):
         x = r.call("getitem", x, cut)
     pairs = tuple((max(b, 0), max(a, 0)) for b, a in pairs)
-    return r.call("pad", x, pairs, mode=_MODES[node.attributes.get("mode", "constant")], value=number)
+    return r.call("pad", x, pairs, mode=mode, value=number)
 
 
 @reads("Tile")
 def tile(r, node, x, times):
+    if not is_known(times):
+        return places.tile(r, node, x, times)
     return r.call("tile", x, tuple(numbers(r, node, times, "repetitions")))
 
 
 @reads("Trilu")
 def triangle(r, node, x, k=None):
+    if k is not None and not is_known(k):
+        return computed_axes.triangle(r, x, k, bool(node.attributes.get("upper", 1)))
     offset = 0 if k is None else numbers(r, node, k, "diagonal")[0]
     return r.call("triu" if node.attributes.get("upper", 1) else "tril", x, k=offset)
 
 
 @reads("OneHot")
 def one_hot(r, node, indices, depth, values):
-    (classes,) = numbers(r, node, depth, "depth")
     indices = indices if indices.dtype == "int64" else r.call("astype", indices, "int64")
+    if not is_known(depth):
+        axis = node.attributes.get("axis", -1) % (len(indices.shape) + 1)
+        return computed_axes.one_hot(r, indices, depth, values, axis)
+    (classes,) = numbers(r, node, depth, "depth")
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
     rank = len(indices.shape) + 1
     axis = node.attributes.get("axis", -1) % rank
@@ -293,17 +324,20 @@ def identity(r, node, x, *rest):
 @reads("Dropout")
 def dropout(r, node, x, rate=None, training=None):
     """Nothing, or with training_mode random zeros, whose place is the second result."""
-    if training is not None and not isinstance(training, KnownValue):
-        raise r.needs(node, training, "training_mode")
-    if training is None or not training.array.any():
+    if training is None or (isinstance(training, KnownValue) and not training.array.any()):
         return [x, r.call("full_like", x, True, dtype="bool")][: len(node.outputs)]
-    if rate is not None and not isinstance(rate, KnownValue):
-        raise r.needs(node, rate, "ratio")
-    share = 0.5 if rate is None else float(rate.array.reshape(-1)[0])
-    if not 0 <= share < 1:
-        raise r.refuse(node, f"has the ratio {share}, and it must be at least 0 and below 1")
+    if isinstance(rate, KnownValue) or rate is None:
+        share: Any = 0.5 if rate is None else float(rate.array.reshape(-1)[0])
+        if not 0 <= share < 1:
+            raise r.refuse(node, f"has the ratio {share}, and it must be at least 0 and below 1")
+    else:
+        share = r.call("astype", r.call("reshape", rate, ()), x.dtype)
     keep_mask = r.call("greater_equal", r.call("random_uniform_like", x), share)
-    return [r.call("where", keep_mask, r.call("divide", x, 1 - share), 0.0), keep_mask]
+    scaled = r.call("where", keep_mask, r.call("divide", x, r.call("subtract", 1.0, share)), 0.0)
+    if isinstance(training, KnownValue):
+        return [scaled, keep_mask]
+    training = r.call("reshape", training, ())
+    return [r.call("where", training, scaled, x), r.call("logical_or", keep_mask, r.call("logical_not", training))]
 
 
 @reads("Einsum")

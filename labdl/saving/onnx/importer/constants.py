@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from labdl.saving.onnx.importer.at_run_time import places
 from labdl.saving.onnx.importer.dynamic_shapes import Size, sizes_of
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
@@ -45,7 +46,7 @@ def size(r, node, x):
 def full(r, node, sizes, value: np.ndarray):
     """A tensor of one number; some sizes of the shape may be unknown."""
     if not isinstance(sizes, KnownValue):
-        raise r.needs(node, sizes, "sizes")
+        return places.fill(r, node, sizes, value, derive_value(r, value).dtype)
     wanted = list(sizes.array)
     unknown = {a: n for a, n in enumerate(wanted) if isinstance(n, Size)}
     if not unknown:
@@ -76,7 +77,9 @@ def constant_of_shape(r, node, sizes):
 
 @reads("Expand")
 def expand(r, node, x, sizes):
-    if isinstance(sizes, KnownValue) and not any(isinstance(n, Size) for n in sizes.array):
+    if not isinstance(sizes, KnownValue):
+        return places.expand(r, node, x, sizes)
+    if not any(isinstance(n, Size) for n in sizes.array):
         target = tuple(int(n) for n in sizes.array)
         if None not in x.shape:
             r.spend(broadcast(x.shape, target))
@@ -94,13 +97,12 @@ def range_(r, node, start, limit, delta):
         first, last, step = (v.array.item() for v in (start, limit, delta))
         r.spend((max(math.ceil((last - first) / step), 0),))
         return derive_value(r, np.arange(first, last, step, dtype=start.array.dtype))
-    for value in (start, limit, delta):
-        if not isinstance(value, KnownValue):
-            raise r.needs(node, value, "numbers")
-    end = limit.array.item() if limit.ndim == 0 else None
-    if not isinstance(end, Size) or start.open or delta.open:
-        raise r.refuse(node, "ends at a number that is known only at run time")
-    places = r.call("subtract", r.call("cumulative_sum", end.line(1), axis=0), 1)
-    if (start.array.item(), delta.array.item()) != (0, 1):
-        raise r.refuse(node, "does not count from 0 in steps of 1 up to an unknown size")
-    return places
+    values = [r.tensor(v) if isinstance(v, KnownValue) and v.open else v for v in (start, limit, delta)]
+    end = limit.array.item() if isinstance(limit, KnownValue) and limit.ndim == 0 else None
+    plain = all(isinstance(v, KnownValue) and not v.open for v in (start, delta))
+    if not isinstance(end, Size) or not plain or (start.array.item(), delta.array.item()) != (0, 1):
+        return places.numbers_between(r, *values)
+    try:
+        return r.call("subtract", r.call("cumulative_sum", end.line(1), axis=0), 1)
+    except ValueError:  # a size that is computed otherwise than a vector of this size
+        return places.numbers_between(r, *values)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labdl.saving.onnx.importer.at_run_time import resizing
 from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
@@ -19,6 +20,8 @@ from labdl.spec import FLOATS
 @reads("Resize")
 def resize(r, node, x, roi=None, scales=None, sizes=None):
     a = node.attributes
+    if _are_computed(a, roi, scales, sizes):
+        return resizing.resize(r, node, x, roi, scales, sizes)
     rank = len(x.shape)
     mode, where = a.get("mode", "nearest"), a.get("coordinate_transformation_mode", "half_pixel")
     along = [axis % rank for axis in a.get("axes", range(rank))]
@@ -56,6 +59,12 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
         edges = roi.array.astype("float64").tolist()
         regions = {axis: (edges[at], edges[at + len(along)]) for at, axis in enumerate(along)}
     return resize_axes(r, node, x, [AxisSizes(a, x.shape[a], target[a], file_ratios[a], regions[a]) for a in changed])
+
+
+def _are_computed(a, roi, scales, sizes) -> bool:
+    """Whether the model computes sizes, scales or the region of a crop, and not only from sizes."""
+    region = roi if a.get("coordinate_transformation_mode") == "tf_crop_and_resize" else None
+    return any(v is not None and not isinstance(v, KnownValue) for v in (region, scales, sizes))
 
 
 def _keep_aspect(r, node, shape, wanted, along, policy: str):

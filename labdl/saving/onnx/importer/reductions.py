@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import operator
 
 import numpy as np
 
+from labdl.saving.onnx.importer.at_run_time.axes import along_one_axis, count_reduced, reduce_axes
+from labdl.saving.onnx.importer.at_run_time.places import first
+from labdl.saving.onnx.importer.at_run_time.vectors import constant, is_known
 from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.elementwise import divide_integers
 from labdl.saving.onnx.importer.known_values import KnownValue
@@ -18,10 +22,16 @@ from labdl.spec import FLOATS, normal_axes
 
 def axes_of(r, node, x, given, empty_is_all: bool = True):
     """The axes of a node, from its second input or, in older files, its attribute; None for all, () for none."""
-    axes = node.attributes.get("axes") if given is None else numbers(r, node, given, "axes")
+    none = given is None or given.shape == (0,)
+    axes = node.attributes.get("axes") if none else numbers(r, node, given, "axes")
     if axes:
         return tuple(normal_axes(tuple(axes), len(x.shape)))
     return () if node.attributes.get("noop_with_empty_axes") or not empty_is_all else None
+
+
+def _are_computed(axes) -> bool:
+    """Whether the model computes axes; that there are none is known."""
+    return axes is not None and not is_known(axes) and axes.shape != (0,)
 
 
 def numbers(r, node, value, what: str) -> list[int]:
@@ -35,10 +45,12 @@ def numbers(r, node, value, what: str) -> list[int]:
 
 def reduction(name: str, *, before=None, after=None, typed: bool = False):
     def read(r, node, x, axes=None):
-        along = axes_of(r, node, x, axes)
+        along = None if _are_computed(axes) else axes_of(r, node, x, axes)
         x = before(r, x) if before else x
         options = {"dtype": x.dtype} if typed and x.dtype not in FLOATS else {}
-        if along != ():
+        if _are_computed(axes):
+            x = reduce_axes(r, node, x, axes, lambda v, a: r.call(name, v, axis=a, keepdims=True, **options))
+        elif along != ():
             x = r.call(name, x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)), **options)
         return after(r, x) if after else x
 
@@ -62,6 +74,9 @@ def extreme(name: str, end: float):
     """The largest or smallest element; of none the first or last number of the dtype."""
 
     def read(r, node, x, axes=None):
+        if _are_computed(axes):
+            own = dataclasses.replace(node, attributes={**node.attributes, "keepdims": 1})
+            return reduce_axes(r, node, x, axes, lambda v, a: read(r, own, v, constant([a])))
         along = axes_of(r, node, x, axes)
         reduced = range(len(x.shape)) if along is None else along
         if not any(x.shape[a] == 0 for a in reduced) or 0 in (n for a, n in enumerate(x.shape) if a not in reduced):
@@ -93,6 +108,8 @@ def position(name: str):
 
 def cumulative(name: str):
     def read(r, node, x, axis):
+        if not is_known(axis):
+            return along_one_axis(r, x, axis, lambda a: read(r, node, x, constant(a)))
         (along,) = numbers(r, node, axis, "axis")
         back, exclusive = node.attributes.get("reverse", 0), bool(node.attributes.get("exclusive", 0))
         x = r.call("flip", x, axis=along) if back else x
@@ -114,11 +131,14 @@ def top(r, node, x, k):
     whole = k.array.item() if isinstance(k, KnownValue) and k.array.dtype == object and k.array.size == 1 else None
     if isinstance(whole, Size) and whole.tensor is x and whole.axis == axis:  # all elements of an axis of unknown size
         return [r.call(name, x, axis=axis, descending=largest) for name in ("sort", "argsort")]
-    (count,) = numbers(r, node, k, "number")
     places = r.call(
         "argsort", x, axis=axis, descending=largest, stable=True
     )  # of equal elements the first, as ONNX says
-    places = r.call("getitem", places, (*(slice(None),) * axis, slice(count)))
+    if is_known(k):
+        (count,) = numbers(r, node, k, "number")
+        places = r.call("getitem", places, (*(slice(None),) * axis, slice(count)))
+    else:
+        places = first(r, places, k, axis)
     return [r.call("take_along_axis", x, places, axis=axis), places]
 
 
@@ -154,6 +174,9 @@ def mean(r, node, x, axes=None):
     """The mean; of integers it is an integer, rounded toward zero."""
     if x.dtype in FLOATS:
         return _MEAN(r, node, x, axes)
+    if _are_computed(axes):
+        sums = reduction("sum", typed=True)(r, node, x, axes)
+        return divide_integers(r, sums, r.call("astype", count_reduced(r, node, x, axes), x.dtype))
     along = axes_of(r, node, x, axes)
     sizes = [x.shape[a] for a in (range(len(x.shape)) if along is None else along)]
     if along == ():
