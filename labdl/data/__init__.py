@@ -7,6 +7,7 @@ from labdl.data.annotations.voc import VOCDetection, VOCSegmentation
 from labdl.data.annotations.yolo import YOLODetection
 from labdl.data.array_dataset import ArrayDataset
 from labdl.data.batches import stack_samples
+from labdl.data.codecs.image import EncodedImage
 from labdl.data.dataset import Dataset
 from labdl.data.file_datasets import csv, npz
 from labdl.data.flow.sampling import sample_from
@@ -39,6 +40,7 @@ __all__ = [
     "BoundingBoxes",
     "CocoDetection",
     "Dataset",
+    "EncodedImage",
     "Image",
     "ImageFolder",
     "IterableDataset",

@@ -10,8 +10,9 @@ counts, with that of threads and worker processes, so that other programs on the
 and "clips" compare with scipy and NumPy, tokenizers and PyAV, "resume" is the time to the first batch in the middle of an
 epoch, "training" the loader's share of training ResNet-18.
 
-Differences: TensorFlow makes (N, 224, 224, 3), MindSpore resizes without antialias, "fast" of LabDL decodes with the faster
-inverse transform and may halve the picture while decoding, without antialias. PyTorch has the kernels that
+Differences: TensorFlow makes (N, 224, 224, 3), MindSpore resizes without antialias, "fast" of LabDL decodes the
+rectangle with the faster inverse transform, at half its size where it is large, without antialias; with "min_size" it
+halves each whole picture. PyTorch has the kernels that
 torchvision.transforms.v2 calls, and libjpeg-turbo as its decoder; Paddle's are those of Pillow.
 """
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from labdl.bounded.files import read_file
+from labdl.data.codecs.jpeg import Box, Header, check_pixels, decode_jpeg, decode_jpeg_crop
+from labdl.data.codecs.orientation import JPEG, read_orientation, turn_upright
 from labdl.data.parts import Image
 from labdl.errors import ConfigError, DataError, LabDLError
 
@@ -20,19 +23,6 @@ Format = Literal["jpeg", "png", "bmp", "gif", "webp", "tiff"]
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 MOST_PIXELS = 178_956_970  # half a gigabyte of RGB, Pillow's limit against decompression bombs
 LARGEST = 1 << 30  # bytes of a file
-_JPEG = b"\xff\xd8\xff"
-_SCAN = 0xDA  # the JPEG marker before the compressed picture
-_ORIENTATION = 0x0112  # the EXIF tag
-# operations that bring a picture of an orientation 2 to 8 upright: (transposed, flipped top to bottom, left to right)
-_UPRIGHT = {
-    2: (False, False, True),
-    3: (False, True, True),
-    4: (False, True, False),
-    5: (True, False, False),
-    6: (True, False, True),
-    7: (True, True, True),
-    8: (True, True, False),
-}
 
 
 def decode_image(
@@ -53,13 +43,12 @@ def decode_image(
     large; ``fast`` chooses its less exact inverse transform. Raises MissingFileError, and DataError for what is no picture, is
     damaged, or has more than ``max_pixels`` pixels.
     """
-    name = "the picture" if isinstance(source, bytes) else os.path.basename(source)
-    data = source if isinstance(source, bytes) else read_file(source, LARGEST, "picture")
+    name, data = _read(source)
     if not data:
         raise DataError(f"{name} is empty")
     try:
-        if data[:3] == _JPEG and mode in ("RGB", "L"):
-            array = _decode_jpeg(data, mode, min_size, fast, max_pixels, name)
+        if data[:3] == JPEG and mode in ("RGB", "L"):
+            array = decode_jpeg(data, mode, min_size, fast, max_pixels, name)
             if array is not None:
                 return Image(array)
         return Image(_decode_with_pillow(data, mode, max_pixels, name))
@@ -69,21 +58,112 @@ def decode_image(
         raise DataError(f"{name} cannot be decoded: {_describe(error)}") from None
 
 
+class EncodedImage(bytes):
+    """The bytes of a picture file as a part of a sample; ``name`` is what errors call it.
+
+    ``max_pixels`` is the largest number of pixels that is decoded.
+    `DecodeAndCrop` and `DecodeAndRandomResizedCrop` make an Image of it. As datasets.Image(decode=False).
+    Example: ``data.EncodedImage(Path("photo.jpg").read_bytes(), "photo.jpg")``.
+    """
+
+    name: str
+    max_pixels: int
+
+    def __new__(cls, data: bytes = b"", name: str = "", *, max_pixels: int = MOST_PIXELS) -> Self:
+        encoded = super().__new__(cls, data)
+        encoded.name, encoded.max_pixels = name, max_pixels
+        return encoded
+
+    @functools.cached_property
+    def header(self) -> Header | None:
+        """What the file says before the picture, if it is a JPEG file."""
+        return Header.read(self) if self[:3] == JPEG else None
+
+    @property
+    def canvas(self) -> tuple[int, int]:
+        """Height and width of the upright picture, from the header. Raises DataError."""
+        return image_size(self)
+
+    def __repr__(self) -> str:
+        return f"EncodedImage({len(self):,} bytes{self.name and f', {self.name!r}'})"
+
+
+def decode_and_crop(
+    source: bytes | str | Path,
+    box: Box,
+    mode: Literal["RGB", "L"] = "RGB",
+    *,
+    size: tuple[int, int] | None = None,
+    fast: bool = False,
+    max_pixels: int = MOST_PIXELS,
+) -> Image:
+    """Decode a rectangle ``box`` (top, left, height, width) of a picture: (height, width, channels) of uint8.
+
+    Of a JPEG, rows below the rectangle are not decoded; damage there goes unnoticed. The pixels are those of `decode_image`.
+    With ``fast``, the inverse transform is less exact, and with the ``size`` (height, width) that the rectangle is to get, a
+    JPEG is decoded at a half, a quarter or an eighth of its size if the rectangle keeps three quarters of that size; its
+    edges are then moved by at most half a pixel of the reduced picture. Source: tf.image.decode_and_crop_jpeg. Raises as
+    `decode_image`, and DataError for a rectangle that is not inside of the picture.
+
+    Example: ``decode_and_crop("photo.jpg", (0, 100, 300, 300))``.
+    """
+    name, data = _read(source)
+    header = read_jpeg_header(data)
+    if header is None or header.components == 4:  # libjpeg-turbo converts no CMYK
+        whole = decode_image(source, mode, fast=fast, max_pixels=max_pixels)
+        _check_box(box, whole.canvas, name)
+        top, left, height, width = box
+        return Image(whole.array[top : top + height, left : left + width])
+    check_pixels(header.width, header.height, max_pixels, name)
+    _check_box(box, image_size(data), name)
+    least = (0.75 * size[0], 0.75 * size[1]) if fast and size is not None else None
+    try:
+        return Image(decode_jpeg_crop(data, header, box, mode, least, fast))
+    except Exception as error:  # decoders raise errors of many kinds for damaged data
+        raise DataError(f"{name} cannot be decoded: {_describe(error)}") from None
+
+
+def _check_box(box: Box, canvas: tuple[int, int], name: str) -> None:
+    """Raise DataError for a rectangle that is not inside of a picture of the size ``canvas``."""
+    top, left, height, width = box
+    if not (0 <= top < top + height <= canvas[0] and 0 <= left < left + width <= canvas[1]):
+        raise DataError(
+            f"{name} has {canvas[0]:,} × {canvas[1]:,} pixels, received the rectangle {tuple(box)} to decode"
+        )
+
+
+def read_jpeg_header(data: bytes) -> Header | None:
+    """The header of the bytes of a JPEG file, None for another file, and for damage before the picture."""
+    if data[:3] != JPEG:
+        return None
+    return data.header if isinstance(data, EncodedImage) else Header.read(data)
+
+
 def image_size(source: bytes | str | Path) -> tuple[int, int]:
     """Height and width of a picture, upright, from its header. Raises as `decode_image`."""
+    name, data = _read(source)
+    header = read_jpeg_header(data)
+    if header is not None:
+        turned = header.exif and read_orientation(data) > 4
+        return (header.width, header.height) if turned else (header.height, header.width)
     import PIL.Image
 
-    name = "the picture" if isinstance(source, bytes) else os.path.basename(source)
-    data = source if isinstance(source, bytes) else read_file(source, LARGEST, "picture")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with PIL.Image.open(io.BytesIO(data)) as picture:
                 width, height = picture.size
-                turned = _orientation(data) in (5, 6, 7, 8)
+                turned = read_orientation(data) > 4
     except Exception as error:  # as above
         raise DataError(f"{name} cannot be decoded: {_describe(error)}") from None
     return (width, height) if turned else (height, width)
+
+
+def _read(source: bytes | str | Path) -> tuple[str, bytes]:
+    """The name of a picture for errors, and the bytes of its file."""
+    if isinstance(source, bytes):
+        return getattr(source, "name", "") or "the picture", source
+    return os.path.basename(source), read_file(source, LARGEST, "picture")
 
 
 def _describe(error: Exception) -> str:
@@ -92,30 +172,6 @@ def _describe(error: Exception) -> str:
     if isinstance(error, PIL.UnidentifiedImageError):  # its text is about an object in memory
         return "it is no JPEG, PNG, BMP, GIF, WebP or TIFF file, or its beginning is damaged"
     return str(error).strip() or type(error).__name__
-
-
-def _decode_jpeg(
-    data: bytes, mode: str, min_size: tuple[int, int] | None, fast: bool, max_pixels: int, name: str
-) -> np.ndarray | None:
-    """Decode with libjpeg-turbo; None for colours that it cannot convert."""
-    import simplejpeg
-
-    height, width, colors, _ = simplejpeg.decode_jpeg_header(data)
-    _check_pixels(int(width), int(height), max_pixels, name)
-    if colors in ("CMYK", "YCCK"):
-        return None
-    orientation = _orientation(data)
-    least = (0, 0) if min_size is None else min_size if orientation < 5 else min_size[::-1]
-    array = simplejpeg.decode_jpeg(
-        data,
-        "RGB" if mode == "RGB" else "GRAY",
-        fastdct=fast,
-        fastupsample=fast,
-        min_height=least[0],
-        min_width=least[1],
-        min_factor=2,  # libjpeg-turbo is slower at 5 / 8 and the like than at the whole size
-    )
-    return _turn(array, orientation)
 
 
 def _decode_with_pillow(data: bytes, mode: str, max_pixels: int, name: str) -> np.ndarray:
@@ -128,11 +184,11 @@ def _decode_with_pillow(data: bytes, mode: str, max_pixels: int, name: str) -> n
         except PIL.Image.DecompressionBombError as error:  # above twice Pillow's own limit
             raise DataError(f"{name} is refused, max_pixels={max_pixels:,}: {error}") from None
         with picture:
-            _check_pixels(picture.width, picture.height, max_pixels, name)
+            check_pixels(picture.width, picture.height, max_pixels, name)
             picture.seek(0)
             picture.load()
             array = _convert(picture, mode)
-    return _turn(array, _orientation(data))
+    return turn_upright(array, read_orientation(data))
 
 
 def _convert(picture: Any, mode: str) -> np.ndarray:
@@ -158,45 +214,6 @@ def _convert(picture: Any, mode: str) -> np.ndarray:
 
 def _with_alpha(grey: np.ndarray) -> np.ndarray:
     return np.stack([grey, grey, grey, np.full_like(grey, 255)], -1)
-
-
-def _check_pixels(width: int, height: int, most: int, name: str) -> None:
-    if width * height > most:
-        raise DataError(f"{name} has {width:,} × {height:,} pixels, more than max_pixels={most:,}")
-
-
-def _orientation(data: bytes) -> int:
-    """The EXIF orientation 1 to 8; parsed only where the bytes hold EXIF data."""
-    if not (_has_exif(data) if data[:3] == _JPEG else data[:4] in (b"II*\0", b"MM\0*", b"\x89PNG", b"RIFF")):
-        return 1
-    import PIL.Image
-
-    try:
-        with PIL.Image.open(io.BytesIO(data)) as picture:
-            found = picture.getexif().get(_ORIENTATION, 1)
-    except Exception:  # damaged metadata of a picture that can be decoded
-        return 1
-    return found if found in _UPRIGHT else 1
-
-
-def _has_exif(data: bytes) -> bool:
-    """Whether one of the segments before the picture of a JPEG file holds EXIF data."""
-    at = 2
-    while at < 65536 and len(data) >= at + 10 and data[at] == 0xFF and data[at + 1] != _SCAN:
-        if data[at + 4 : at + 8] == b"Exif":
-            return True
-        # a marker may be filled up with further bytes FF
-        at += 1 if data[at + 1] == 0xFF else 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-    return False
-
-
-def _turn(array: np.ndarray, orientation: int) -> np.ndarray:
-    if orientation not in _UPRIGHT:
-        return array
-    transposed, rows, columns = _UPRIGHT[orientation]
-    array = array.swapaxes(0, 1) if transposed else array
-    array = array[::-1] if rows else array
-    return np.ascontiguousarray(array[:, ::-1] if columns else array)
 
 
 def encode_image(image: Any, format: Format = "png", *, quality: int = 95, subsampling: str = "420") -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl.data.dataset import Dataset
+from labdl.data.flow.fusion import fuse_decoding
 from labdl.data.heap import keep_freed_memory
 from labdl.data.pipeline import Pipeline
 from labdl.data.random_keys import derive_seed, sample_generator
@@ -27,7 +28,7 @@ class MappedDataset(Dataset):
         self.describe_as(source)
         # a second map of the same seed draws other numbers
         self._key = derive_seed(seed, _depth(source))
-        self._stages = self.pipeline.stages()
+        self._read_from, self._stages = fuse_decoding(source, self.pipeline.stages())
         self._fills_rows = bool(self._stages) and vars(type(self._stages[-1])).get("fills_rows", False)
         keep_freed_memory()
         for stage in self._stages:
@@ -45,7 +46,7 @@ class MappedDataset(Dataset):
 
     def _read_until(self, index: int, epoch: int, end: int, reserve: Reserve | None = None) -> Any:
         """The sample after the first stages: a stage of several samples reads the others through those before it."""
-        sample = self.source.read(index, epoch)
+        sample = self._read_from.read(index, epoch)
         rng = sample_generator(self._key, epoch, index)
         for at, stage in enumerate(self._stages[:end]):
             try:

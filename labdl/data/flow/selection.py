@@ -43,6 +43,10 @@ class SelectedDataset(Dataset):
     def read_batch(self, indices: np.ndarray, epoch: int = 0) -> Any:
         return self.source.read_batch(np.asarray(self.indices)[indices], epoch)
 
+    def encoded(self) -> Dataset | None:
+        source = self.source.encoded()
+        return None if source is None else SelectedDataset(source, self.indices)
+
     def origin(self, index: int) -> tuple[Dataset, int]:
         return self.source.origin(int(self.indices[index]))
 

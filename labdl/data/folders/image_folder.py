@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from labdl.bounded.files import read_file
-from labdl.data.codecs.image import LARGEST, MOST_PIXELS, SUFFIXES, Mode, decode_image, image_size
+from labdl.data.codecs.image import LARGEST, MOST_PIXELS, SUFFIXES, EncodedImage, Mode, decode_image, image_size
 from labdl.data.dataset import Dataset
 from labdl.data.folders.file_list import FileList
 from labdl.data.parts import Image
@@ -20,8 +22,9 @@ class ImageFolder(Dataset):
 
     ``classes`` are names of sub-folders in the order of their numbers, by default all in alphabetical order. With
     ``labels=False`` all pictures of the folder and those below are read, ``{"image": Image}``. ``mode``, ``min_size``,
-    ``fast`` and ``max_pixels`` are those of `decode_image`. Links that lead out of the folder are refused unless
-    ``follow_links``. As torchvision.datasets.ImageFolder.
+    ``fast`` and ``max_pixels`` are those of `decode_image`; with ``fast``, a `map` that begins with RandomResizedCrop
+    decodes no more than it cuts out, as `DecodeAndRandomResizedCrop` does. ``decode=False`` leaves pictures as EncodedImage.
+    Links that lead out of the folder are refused unless ``follow_links``. As torchvision.datasets.ImageFolder.
 
     Example: ``train, test = data.ImageFolder("flowers").split(0.8, stratify=True)``. Raises MissingFileError, DataError.
     """
@@ -38,12 +41,13 @@ class ImageFolder(Dataset):
         min_size: tuple[int, int] | None = None,
         fast: bool = False,
         max_pixels: int = MOST_PIXELS,
+        decode: bool = True,
         follow_links: bool = False,
     ):
         self.files = FileList(root, SUFFIXES, what="pictures", labels=labels, classes=classes)
         self.name, self.classes = self.files.root.name, self.files.classes
         self.targets = ("label",) if labels else ()
-        self.follow_links = follow_links
+        self.decode, self.follow_links = decode, follow_links
         self._settings: dict[str, Any] = {"mode": mode, "min_size": min_size, "fast": fast, "max_pixels": max_pixels}
 
     def __len__(self) -> int:
@@ -58,8 +62,20 @@ class ImageFolder(Dataset):
 
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         location = self.files.location(index, follow_links=self.follow_links)
-        image = decode_image(location, **self._settings)
+        if self.decode:
+            image: Any = decode_image(location, **self._settings)
+        else:
+            data = read_file(location, LARGEST, "picture")
+            image = EncodedImage(data, os.path.basename(location), max_pixels=self._settings["max_pixels"])
         return {"image": image} if self.files.labels is None else {"image": image, "label": self.files.labels[index]}
+
+    def encoded(self) -> Dataset | None:
+        settings = self._settings
+        if not settings["fast"] or settings["min_size"] is not None or settings["mode"] != "RGB":
+            return None
+        other = copy.copy(self)
+        other.decode = False
+        return other
 
     def thumbnail(self, index: int, size: int) -> tuple[Image, tuple[int, int]]:
         """A picture whose longest side has at least ``size`` pixels, read fast, and its full height and width."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform, overload
 import numpy as np
 
 from labdl.data.boxes import clip_boxes, convert_boxes
+from labdl.data.codecs.image import EncodedImage
 from labdl.data.parts import (
     Audio,
     BoundingBoxes,
@@ -36,6 +37,7 @@ TRANSFORMS: dict[str, type[Transform]] = {}
 
 # method of a transform by the kind of part; the first kind of a sample is the one that the parameters are drawn for
 METHODS: dict[type, str] = {
+    EncodedImage: "apply_to_encoded_image",
     Image: "apply_to_image",
     Video: "apply_to_video",
     Mask: "apply_to_mask",
@@ -52,11 +54,11 @@ METHODS: dict[type, str] = {
 class Transform:
     """Base class of the operations on samples. A transform is a class with annotated fields and the decorator `transform`.
 
-    It defines `apply_to_image`, `apply_to_mask`, `apply_to_boxes`, `apply_to_keypoints`, `apply_to_video`,
-    `apply_to_audio`, `apply_to_spectrogram`, `apply_to_text`, `apply_to_tokens` or `apply_to_token_ids` for the kinds of
-    parts that it changes, and `get_params` for what is drawn once for all parts of a sample. A field ``p`` is the
-    probability with which a sample is changed. Parts of other kinds, labels and plain arrays stay as they are; a sample
-    without typed parts is taken as the first kind that the transform changes, with the labels beside it unchanged.
+    It defines `apply_to_image`, `apply_to_encoded_image`, `apply_to_mask`, `apply_to_boxes`, `apply_to_keypoints`,
+    `apply_to_video`, `apply_to_audio`, `apply_to_spectrogram`, `apply_to_text`, `apply_to_tokens` or `apply_to_token_ids`
+    for the kinds of parts that it changes, and `get_params` for what is drawn once for all parts of a sample. A field ``p``
+    is the probability with which a sample is changed. Parts of other kinds, labels and plain arrays stay as they are; a
+    sample without typed parts is taken as the first kind that the transform changes, with the labels beside it unchanged.
 
     Example::
 
@@ -220,7 +222,7 @@ class Transform:
 
     def _apply_to_plain(self, sample: Any, leaves: Sequence[Any], rng: np.random.Generator) -> Any:
         """Take the first plain array (or text) of a sample without typed parts as the first kind of the transform."""
-        kinds = self.kinds()
+        kinds = tuple(kind for kind in self.kinds() if kind is not EncodedImage)
         if not kinds or any(isinstance(leaf, Part | Text | Tokens) for leaf in leaves):
             return sample
         at = next((i for i, leaf in enumerate(leaves) if _is_plain(leaf, kinds[0])), None)

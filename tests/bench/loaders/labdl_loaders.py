@@ -52,7 +52,8 @@ def loaders(folder: Path):
         "bare decode": decode,
         "labdl": pictures(work.WORKERS),
         "labdl, 0 workers": pictures(0),
-        "labdl, fast": pictures(work.WORKERS, False, fast=True, min_size=(work.SIZE * 3 // 4,) * 2),
+        "labdl, fast": pictures(work.WORKERS, False, fast=True),
+        "labdl, fast, min_size": pictures(work.WORKERS, False, fast=True, min_size=(work.SIZE * 3 // 4,) * 2),
         "arrays: NumPy gather": gather,
         "arrays: labdl": lambda: work.count(arrays.epoch(next(epochs))),
     }

@@ -151,7 +151,7 @@ def _normalize(image: np.ndarray, mean: Numbers, std: Numbers, name: str) -> np.
     if len(mean) not in (1, channels):
         raise DataError(f"{name} has {len(mean)} numbers, received a picture of {channels} channels")
     if array.dtype == np.uint8:
-        return _look_up(array, _tables(mean, std, channels))
+        return _from_bytes(array, _tables(mean, std, channels))
     matrix = _matrix(mean, std, channels, 1.0 if array.dtype.kind == "f" else brightest(array.dtype))
     values = array.reshape(-1, array.shape[-2], channels)
     if values.dtype == np.float32:
@@ -160,12 +160,17 @@ def _normalize(image: np.ndarray, mean: Numbers, std: Numbers, name: str) -> np.
     return cv2.transform(values, matrix, values).reshape(array.shape)
 
 
-def _look_up(array: np.ndarray, tables: np.ndarray) -> np.ndarray:
+def _from_bytes(array: np.ndarray, tables: np.ndarray) -> np.ndarray:
     """The numbers of bytes, each channel in memory of its own, in which models and `stack_samples` want them."""
     planes = cv2.split(array.reshape(-1, *array.shape[-2:]))
     values = empty_or_row((len(tables), *planes[0].shape), _FLOAT32)
     for plane, table, target in zip(planes, tables, values, strict=True):
-        cv2.LUT(plane, table, dst=target)
+        scale = (float(table[255]) - float(table[0])) / 255
+        if abs(scale) < 0.5:  # in three quarters of the time of the table: (1 - scale) * start + scale * byte
+            target.fill(float(table[0]) / (1 - scale))
+            cv2.accumulateWeighted(plane, target, scale)
+        else:
+            cv2.LUT(plane, table, dst=target)
     channels_first = values.reshape(-1, *array.shape[:-1])
     return channels_first.transpose(*range(1, channels_first.ndim), 0)
 

@@ -55,9 +55,7 @@ class RandomResizedCrop(Scaling):
     antialias: bool = True
 
     def check_settings(self) -> None:
-        for name, (low, high) in (("scale", self.scale), ("ratio", self.ratio)):
-            if low > high:
-                raise ConfigError(f"RandomResizedCrop: {name} wants (low, high), received {(low, high)}")
+        check_ranges(self)
 
     def get_params(self, rng: np.random.Generator, part) -> Parameters:
         box = random_box(rng, part.canvas, self.scale, self.ratio)
@@ -109,6 +107,13 @@ class CropAndResize(Transform):
             method=self.method,
             extrapolation_value=self.extrapolation_value,
         )
+
+
+def check_ranges(owner: Any) -> None:
+    """Raise ConfigError for a ``scale`` or ``ratio`` of a random rectangle whose ends are in the wrong order."""
+    for name, (low, high) in (("scale", owner.scale), ("ratio", owner.ratio)):
+        if low > high:
+            raise ConfigError(f"{type(owner).__name__}: {name} wants (low, high), received {(low, high)}")
 
 
 def random_box(
