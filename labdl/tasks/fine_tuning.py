@@ -58,10 +58,11 @@ def create_trainer(
     ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
-    default the usual one of the model; of texts it is the number of tokens, by default 128 where the model leaves it open. Colors are normalized as the ``preprocessing`` of the model or of its weights says, if
-    it has one. ``errors`` "skip" or "replace" trains without samples that cannot be read, and a warning lists them (see
-    `labdl.data.Loader`). The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
-    the ``preprocessing`` of the model, which `labdl.save` keeps for `labdl.infer.Inference`.
+    default the usual one of the model; of texts it is the number of tokens, by default 128 where the model leaves it open.
+    Colors are normalized as the ``preprocessing`` of the model or of its weights says, if it has one. ``errors`` "skip" or
+    "replace" trains without samples that cannot be read, and a warning lists them (see `labdl.data.Loader`). The other
+    ``options`` are those of `labdl.Trainer`. The transforms for evaluation are the ``preprocessing`` of the model, which
+    `labdl.save` keeps for `labdl.infer.Inference`.
 
     Example: ``labdl.tasks.create_trainer("resnet18", labdl.data.ImageFolder("flowers"), size=64, epochs=5).start()``.
     Raises ConfigError for a model without a task, and for data of another kind.

@@ -29,8 +29,8 @@ def save_pretrained(model: Module, folder: str | Path) -> Path:
     contents, folder = pretrained_of(model), Path(folder)
     if lora_paths(model):
         raise ModelError(
-            "the model has adapters, for which the folder has no names: merge them with labdl.nn.merge_lora, or save them alone "
-            "with labdl.save_lora"
+            "the model has adapters, for which the folder has no names: merge them with labdl.nn.merge_lora, or save them "
+            "alone with labdl.save_lora"
         )
     arrays = contents.names(model).to_public(model.state_dict())
     config = _config(model, contents)
