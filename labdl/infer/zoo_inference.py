@@ -37,11 +37,12 @@ def plan_inference(
         return plan_detector(model, weights, size=size, backend=backend, settings=settings)
     entry, name = zoo.find(model), model
     task = tasks.TASKS.get(entry.task)
+    task = None if task is None or task.postprocess is None else task
     if task is None and entry.task not in TASKS_OF_DETECTORS:
         raise ConfigError(
             f"{name} is a model for {entry.task}, for which Inference.of has no steps: create the model and write "
             "Inference(model, preprocess=…, postprocess=…). It has steps for "
-            f"{', '.join(sorted((*tasks.TASKS, *TASKS_OF_DETECTORS)))}"
+            f"{', '.join(sorted((*_tasks_with_results(), *TASKS_OF_DETECTORS)))}"
         )
     if weights is None:
         if not list_weights(name):
@@ -67,8 +68,12 @@ def plan_inference(
             )
         steps = [created.preprocessing.evaluation()]
     names = {} if created.class_names is None else {"names": tuple(created.class_names)}
-    after = [_main_output, get_postprocessor({**task.postprocess, **names, **rest})]
+    after = [_main_output, get_postprocessor({**(task.postprocess or {}), **names, **rest})]
     return InferencePlan(created, [_prepare(task, created, steps)], after, task.batch_size)
+
+
+def _tasks_with_results() -> list[str]:
+    return [name for name, task in tasks.TASKS.items() if task.postprocess is not None]
 
 
 def _prepare(task: Task, model: Module, steps: Sequence[Step]) -> Step:

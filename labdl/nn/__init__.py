@@ -12,6 +12,7 @@ from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import LAYERS, layer, layer_schema
 from labdl.nn.input import *
 from labdl.nn.linear import *
+from labdl.nn.lora_linear import *
 from labdl.nn.convolution import *
 from labdl.nn.conv_transpose import *
 from labdl.nn.separable import *
@@ -36,6 +37,7 @@ from labdl.nn.native import from_native
 from labdl.nn.containers import ModuleDict, ModuleList, Sequential
 from labdl.nn.parameter_containers import ParameterDict, ParameterList
 from labdl.nn.parametrize import spectral_norm, weight_norm
+from labdl.nn.lora import add_lora, merge_lora
 from labdl.nn import foreign
 
 for _file in sorted(Path(__file__).parent.rglob("*.py")):
@@ -56,10 +58,12 @@ __all__ = [
     "ParameterDict",
     "ParameterList",
     "Sequential",
+    "add_lora",
     "from_native",
     "initializers",
     "layer",
     "layer_schema",
+    "merge_lora",
     "spectral_norm",
     "weight_norm",
 ]

@@ -58,6 +58,14 @@ def can_be_head(module: Module) -> bool:
     return is_layer(module) and type(module).__name__ in _SIZES and type(module).__module__.startswith("labdl.nn.")
 
 
+def find_head(model: Module) -> Module | None:
+    """The head of a model, or None where it is not clear which layer that is."""
+    try:
+        return _head(model)
+    except ModelError:
+        return None
+
+
 def _head(model: Module) -> Module:
     """The last layer with parameters, in the order of execution if the inputs are known. Raises ModelError for any other."""
     specs = model._input_specs

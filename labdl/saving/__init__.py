@@ -15,6 +15,7 @@ from labdl.graph.tracing.trace import branching_inputs
 from labdl.nn import build
 from labdl.nn.module import Module
 from labdl.nn.trainable import freeze_named, frozen_patterns
+from labdl.saving.lora import load_lora, save_lora
 from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
 from labdl.saving.preprocessing import preprocessing_dict, read_preprocessing
 from labdl.saving.structure import (
@@ -31,9 +32,11 @@ __all__ = [
     "decode",
     "encode",
     "load",
+    "load_lora",
     "load_parameters",
     "load_structure",
     "save",
+    "save_lora",
     "save_parameters",
     "save_structure",
     "swap_parameters",

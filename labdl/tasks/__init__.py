@@ -3,8 +3,20 @@
 from labdl.tasks import image_classification, image_segmentation, video_classification
 from labdl.tasks.fine_tuning import create_trainer, fine_tune
 from labdl.tasks.task import TASKS, Task, find, list_tasks, task
+from labdl.tasks.text_classification import TextClassification
+from labdl.tasks.text_generation import TextGeneration
 
-__all__ = ["TASKS", "Task", "create_trainer", "find", "fine_tune", "list_tasks", "task"]
+__all__ = [
+    "TASKS",
+    "Task",
+    "TextClassification",
+    "TextGeneration",
+    "create_trainer",
+    "find",
+    "fine_tune",
+    "list_tasks",
+    "task",
+]
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from labdl.models import zoo
 from labdl.nn.module import Module
 from labdl.saving import load, paths
 from labdl.tasks.fine_tuning import create_trainer
+from labdl.tasks.text_models import is_pretrained_name
 from labdl.train.aliases import full_names
 from labdl.train.config import names, parse_yaml, read
 from labdl.train.progress_bar import follow
@@ -90,7 +91,7 @@ def _task_trainer(settings: dict[str, Any]) -> Trainer:
     validation = settings.pop("val_dataset", None)
     if validation is not None:
         settings["validation"] = open_dataset(validation)
-    if not (isinstance(model, str) and model in zoo.ZOO):
+    if not (isinstance(model, str) and (model in zoo.ZOO or is_pretrained_name(model))):
         model = _model(model, settings.get("backend"))
     unknown = set(settings) - set(inspect.signature(create_trainer).parameters) - set(names())
     if unknown:

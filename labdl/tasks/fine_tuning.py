@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
@@ -11,10 +12,12 @@ from labdl.data.loader import Loader
 from labdl.data.pipeline import Pipeline, Split
 from labdl.data.reading import Errors
 from labdl.data.splits import open_data
-from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
 from labdl.models import zoo
+from labdl.nn.head import find_head
+from labdl.nn.lora import add_lora
 from labdl.nn.module import Module
+from labdl.tasks import text_models
 from labdl.tasks.task import Task, find, list_tasks
 from labdl.train.optimizers import Optimizer
 from labdl.train.options import TrainerOptions
@@ -41,19 +44,25 @@ def create_trainer(
     compiled: bool | str | None = None,
     seed: int = 0,
     errors: Errors = "raise",
+    lora: int | Mapping[str, Any] | None = None,
     **options: Unpack[TrainerOptions],
 ) -> Trainer:
     """Create the trainer of a model for a data set, with the transforms, the loss and the metrics of its task.
 
     ``model`` is the name of a zoo model, which gets a head for the ``classes`` of the data set and the ``weights`` of
-    `labdl.models.create`, or a Module, which is trained as it is; ``task`` is then needed, one of `labdl.tasks.list_tasks`.
+    `labdl.models.create`; the folder of a pretrained model of texts, or its name on the Hub such as
+    "google-bert/bert-base-uncased", see `labdl.models.from_pretrained`; or a Module, which is trained as it is. Of a Module
+    that is not pretrained, the ``task`` is needed, one of `labdl.tasks.list_tasks`; an encoder of texts is trained to classify,
+    a decoder to predict the next token. ``lora=8``, or a dictionary of settings of `labdl.nn.add_lora`, trains low-rank
+    adapters of that rank and the head alone.
     ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
-    default the usual one of the model. Colors are normalized as the ``preprocessing`` of the model or of its weights says, if
-    it has one. ``errors`` "skip" or "replace" trains without samples that cannot be read, and a warning lists them (see
-    `labdl.data.Loader`). The other ``options`` are those of `labdl.Trainer`. The transforms for evaluation are
-    the ``preprocessing`` of the model, which `labdl.save` keeps for `labdl.infer.Inference`.
+    default the usual one of the model; of texts it is the number of tokens, by default 128 where the model leaves it open.
+    Colors are normalized as the ``preprocessing`` of the model or of its weights says, if it has one. ``errors`` "skip" or
+    "replace" trains without samples that cannot be read, and a warning lists them (see `labdl.data.Loader`). The other
+    ``options`` are those of `labdl.Trainer`. The transforms for evaluation are the ``preprocessing`` of the model, which
+    `labdl.save` keeps for `labdl.infer.Inference`.
 
     Example: ``labdl.tasks.create_trainer("resnet18", labdl.data.ImageFolder("flowers"), size=64, epochs=5).start()``.
     Raises ConfigError for a model without a task, and for data of another kind.
@@ -67,19 +76,21 @@ def create_trainer(
         raise ConfigError(f"validation wants a share between 0 and 1 or a data set, received {validation!r:.60}")
     first = _training_part(opened)
     if isinstance(model, str):
-        count = plan.count_classes(first) if classes is None else classes
-        model = zoo.create(model, classes=count, weights=weights, backend=backend)
+        classes = plan.count_classes(first) if classes is None else classes
+        model = plan.create_model(model, classes, weights, backend)
     plan.check(model, first)
-    pipeline = _with_normalization_of(model, plan.pipeline(_size_of(model, size)))
-    pipeline = Pipeline(pipeline, split=Split(1 - validation, seed))
-    train, val = pipeline.split_dataset(opened)
+    pipeline = Pipeline(plan.pipeline_of(model, size), split=Split(1 - validation, seed))
     model.preprocessing = pipeline.evaluation()
+    train, val = plan.prepare_datasets(model, opened, pipeline, classes)
+    plan.prepare_model(model, first, classes, backend, seed)
+    if lora is not None:
+        _add_adapters(model, lora, plan, backend, seed)
     if errors != "raise":
         train, val = _load_leniently(train, val, errors, seed, options)
     options["train_dataset"], options["val_dataset"] = train, val
-    return Trainer(
+    return plan.trainer(
         model,
-        plan.loss if loss is None else loss,
+        plan.loss_of(model) if loss is None else loss,
         optimizer,
         plan.metrics if metrics is None else metrics,
         backend,
@@ -118,11 +129,27 @@ def _load_leniently(
     return Loader(train, size, errors=errors, **ordered), validation
 
 
+def _add_adapters(model: Module, lora: int | Mapping[str, Any], plan: Task, backend: str | None, seed: int) -> None:
+    """Give a model low-rank adapters, beside which a new head is trained."""
+    settings = {"r": lora} if isinstance(lora, int) else dict(lora) if isinstance(lora, Mapping) else None
+    names = [name for name in inspect.signature(add_lora).parameters if name not in ("model", "seed")]
+    if settings is None or not set(settings) <= set(names):
+        raise ConfigError(f"lora wants a rank, or settings of nn.add_lora ({', '.join(names)}), received {lora!r:.80}")
+    if model.unbuilt:
+        model.build(*model.input_specs, backend=backend, seed=seed)
+    head = find_head(model) if plan.trains_head else None
+    paths = [path for path, part in model.named_modules() if part is head]
+    add_lora(model, **{"modules_to_save": paths, **settings}, seed=seed)
+
+
 def _task_of(model: str | Module, task: str | Task | None) -> Task:
     if isinstance(task, Task):
         return task
     if task is not None:
         return find(task)
+    pretrained = model if text_models.is_pretrained_name(model) else getattr(model, "pretrained", None)
+    if pretrained is not None and (name := text_models.task_of_pretrained(pretrained)):
+        return find(name)
     if isinstance(model, str):
         return find(zoo.find(model).task)
     raise ConfigError(f"{type(model).__name__} has no task of its own: give task=, one of {', '.join(list_tasks())}")
@@ -138,26 +165,3 @@ def _training_part(opened: Dataset | Mapping[str, Dataset]) -> Dataset:
             f"dataset wants a labdl.data.Dataset, such as ImageFolder, or a folder, received {type(opened).__name__}"
         )
     return opened
-
-
-def _with_normalization_of(model: Module, pipeline: Pipeline) -> Pipeline:
-    """The pipeline, with the normalization of colors that the model or its weights were trained with."""
-    normalizations = [one for one in getattr(model.preprocessing, "transforms", ()) if isinstance(one, Normalize)]
-    if not normalizations:
-        return pipeline
-    transforms = [normalizations[-1] if isinstance(one, Normalize) else one for one in pipeline.transforms]
-    return Pipeline(transforms, phases=pipeline.phases)
-
-
-def _size_of(model: Module, size: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Height and width of the inputs of a model."""
-    if isinstance(size, int):
-        return (size, size)
-    if size is not None:
-        return tuple(size)
-    first = (model._input_specs or (None,))[0]
-    sides = () if first is None else first.shape[-2:]
-    usual = tuple(side for side in sides if side is not None)
-    if len(usual) != 2:
-        raise ConfigError(f"{type(model).__name__} takes inputs of any size: give size=, such as 224")
-    return usual

@@ -88,9 +88,11 @@ class SentencePiece:
     # -- text to pieces and back
 
     def encode(self, text: str, *, add_special_tokens: bool = False, max_length: int | None = None) -> TokenIds:
-        """Numbers of the pieces of a text, cut off behind ``max_length``; begin and end around it if asked for."""
+        """Numbers of at most ``max_length`` pieces of a text; begin and end are around it, also if it is cut, if asked for."""
         ids = self.model.EncodeAsIds(text, add_bos=add_special_tokens, add_eos=add_special_tokens)
-        return TokenIds(ids if max_length is None else ids[:max_length])
+        if max_length is None or len(ids) <= max_length:
+            return TokenIds(ids)
+        return TokenIds([*ids[: max_length - 1], ids[-1]] if add_special_tokens and max_length else ids[:max_length])
 
     def tokens(self, text: str, *, add_special_tokens: bool = False, with_offsets: bool = False) -> Tokens:
         """Pieces of a text, such as "▁cat"."""

@@ -74,10 +74,36 @@ class Tokenizer:
     def encode(
         self, text: str, pair: str | None = None, *, add_special_tokens: bool = True, max_length: int | None = None
     ) -> TokenIds:
-        """Numbers of the tokens of a text, or of a pair of texts; the end is cut off behind ``max_length`` of them."""
+        """Numbers of the tokens of a text, or of a pair of texts, at most ``max_length`` of them.
+
+        The ends of texts that are too long are cut off, of a pair the longer text first; special tokens behind them stay.
+        """
+        if max_length is not None and (add_special_tokens or pair is not None):
+            return TokenIds(self._encode_within(text, pair, max_length, add_special_tokens).ids)
         with _PANICS_AS_ERRORS:
             ids = self.model.encode(text, pair, add_special_tokens=add_special_tokens).ids
         return TokenIds(ids if max_length is None else ids[:max_length])
+
+    def encode_segments(self, text: str, pair: str | None = None, *, max_length: int) -> tuple[list[int], list[int]]:
+        """Numbers of at most ``max_length`` tokens with special ones, and of each the number of its segment, 1 in ``pair``."""
+        encoding = self._encode_within(text, pair, max_length, True)
+        return encoding.ids, encoding.type_ids
+
+    def _encode_within(self, text: str, pair: str | None, length: int, add_special_tokens: bool) -> tokenizers.Encoding:
+        with _PANICS_AS_ERRORS:
+            first = self.model.encode(text, add_special_tokens=False)
+            second = None if pair is None else self.model.encode(pair, add_special_tokens=False)
+            added = self.model.num_special_tokens_to_add(pair is not None) if add_special_tokens else 0
+            room = max(0, length - added)
+            other = 0 if second is None else len(second.ids)
+            if len(first.ids) + other > room:  # the longer one is cut until both are equally long
+                kept = min(len(first.ids), max(room - other, -(-room // 2)))
+                first.truncate(kept)
+                if second is not None:
+                    second.truncate(room - kept)
+            encoding = self.model.post_process(first, second, add_special_tokens)
+            encoding.truncate(length)  # where special tokens alone are more
+        return encoding
 
     def tokens(self, text: str, *, add_special_tokens: bool = False, with_offsets: bool = False) -> Tokens:
         """Tokens of a text as the model writes them, such as "Ġcat" or "##s"."""

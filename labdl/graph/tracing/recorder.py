@@ -19,6 +19,7 @@ from labdl.graph.inputs import GENERAL, argument_name
 from labdl.graph.names import UnusedNames
 from labdl.graph.node import RESERVED, output_port, outputs_of, show_index
 from labdl.nn.initializers import INITIALIZERS
+from labdl.nn.lora import adapted_blocks
 from labdl.nn.module import Module, is_reserved, observer
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports, is_layer, params_of
@@ -47,6 +48,7 @@ class Recorder:
     def __init__(self, model: Module, level: str):
         self.level = level
         self.paths = {id(m): path for path, m in model.named_modules()}
+        self.adapted_blocks = adapted_blocks(model)  # layers that their settings alone do not describe
         self.classes = {path: type(m).__name__ for path, m in model.named_modules() if path and not self.is_leaf(m)}
         self.nodes: dict[str, Node] = {}
         self.edges: dict[str, Edge] = {}
@@ -63,7 +65,9 @@ class Recorder:
         self.kept_names = {*self.paths.values(), *model._parameters, *RESERVED}
 
     def is_leaf(self, module: Module) -> bool:
-        return is_layer(module) and (self.level == "layers" or type(module).layer_type in _SOURCES)  # type: ignore
+        if not is_layer(module) or id(module) in self.adapted_blocks:
+            return False
+        return self.level == "layers" or type(module).layer_type in _SOURCES  # type: ignore
 
     # -- nodes and edges
 

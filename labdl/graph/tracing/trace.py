@@ -10,6 +10,7 @@ from labdl.errors import ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.tracing import optional
 from labdl.graph.tracing.recorder import Recorder, settings_of
+from labdl.nn.lora import adapted_blocks
 from labdl.nn.module import Module, observer
 from labdl.nn.schema import LAYERS
 from labdl.nn.signature import input_names, place_inputs
@@ -28,7 +29,7 @@ def trace(
     for what a graph cannot hold.
     """
     graph = getattr(model, "graph", None)
-    if isinstance(graph, Graph) and level == "layers":
+    if isinstance(graph, Graph) and level == "layers" and not adapted_blocks(model):
         return _with_inputs(graph, tuple(s if s is None else as_spec(s) for s in shapes))
     specs, named = place_inputs(model, shapes, options)
     if not specs and not named:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from labdl.bounded.atomic_write import replace_files
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, ModelError
 from labdl.models.pretrained.loading import PretrainedFolder, pretrained_of
+from labdl.nn.lora import lora_paths
 from labdl.nn.module import Module
 
 
@@ -21,11 +22,16 @@ def save_pretrained(model: Module, folder: str | Path) -> Path:
         labdl.models.save_pretrained(model, "my-bert")
 
     A new number of classes and `class_names` go into the config. Returns the path. Raises ModelError for a model that
-    `from_pretrained` did not load. Source: transformers.PreTrainedModel.save_pretrained.
+    `from_pretrained` did not load, and for one with adapters. Source: transformers.PreTrainedModel.save_pretrained.
     """
     from labdl.saving.native.formats import safetensors  # models are below saving; needed when it is called
 
     contents, folder = pretrained_of(model), Path(folder)
+    if lora_paths(model):
+        raise ModelError(
+            "the model has adapters, for which the folder has no names: merge them with labdl.nn.merge_lora, or save them "
+            "alone with labdl.save_lora"
+        )
     arrays = contents.names(model).to_public(model.state_dict())
     config = _config(model, contents)
     folder.mkdir(parents=True, exist_ok=True)

@@ -222,7 +222,8 @@ class BLEU(Metric):
 class Perplexity(Metric):
     """Perplexity of a language model: exp of the mean negative log-probability of the true symbols.
 
-    Logits (..., classes), probabilities with ``from_logits=False``; targets (...), of which ``ignore_index`` is ignored.
+    Logits (..., classes), probabilities with ``from_logits=False``; targets (...), of which ``ignore_index`` is ignored. An
+    output of floating-point numbers in the shape of the targets has the negative log-probabilities themselves.
     """
 
     task = "sequence"
@@ -233,6 +234,9 @@ class Perplexity(Metric):
 
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
+        if output.shape == target.shape and output.dtype.kind == "f":
+            counted = target != self.ignore_index
+            return output[counted].sum(dtype="float64"), np.count_nonzero(counted)
         if output.shape[:-1] != target.shape:
             raise ModelError(
                 f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and {target.shape}"

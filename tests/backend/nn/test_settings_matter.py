@@ -16,12 +16,14 @@ from labdl.settings import form_fields
 from labdl.spec import Spec
 
 CHECKED = "it says how many there have to be"
+UPDATE = "the update begins with zeros: test_lora.py draws others"
 SHAPES = "the shapes of the inputs belong to one value"
 REASONS = {
     **{
         (kind, f"in_{what}"): CHECKED
         for kind, what in (
             ("Linear", "features"),
+            ("LoRALinear", "features"),
             *((f"{word}{n}d", "channels") for word in ("Conv", "ConvTranspose") for n in (1, 2, 3)),
             *((f"{word}Conv{n}d", "channels") for word in ("Depthwise", "Separable") for n in (1, 2)),
             *((name, "channels") for name in ("ConvNormAct", "ConvLSTM", "ConvLSTMCell")),
@@ -36,6 +38,8 @@ REASONS = {
     ("LayerNormLSTMCell", "hidden_size"): SHAPES,
     **{("ConvLSTMCell", name): SHAPES for name in ("out_channels", "stride", "padding", "data_format")},
     ("Fold", "padding"): SHAPES,
+    ("LoRALinear", "lora_alpha"): UPDATE,
+    ("LoRALinear", "lora_dropout"): UPDATE,
 }
 FIVE = {n: (floats(1, 2, *[5] * n),) for n in (1, 2, 3)}
 TWO = {n: (floats(1, 1, *[2] * n), ints(1, 1, *[2] * n, high=2)) for n in (1, 2, 3)}

@@ -20,7 +20,7 @@ from labdl.errors import ConfigError, DataError
 
 
 @dataclasses.dataclass(repr=False)
-class SubwordTokenizer(Transform):
+class TokenizerTransform(Transform):
     """Fields and methods of the transforms that hold a trained tokenizer, which their file contains.
 
     ``tokenizer`` is one of data.text or the path of its file, read once; without it, `fit` trains one on samples with
@@ -31,10 +31,6 @@ class SubwordTokenizer(Transform):
 
     tokenizer: Any = field(default=None, metadata={"form": False})
     vocab_size: Annotated[int, Ge(1)] = 8000
-    output: Literal["ids", "tokens"] = "ids"
-    add_special_tokens: bool = False
-    max_length: Annotated[int, Ge(0)] | None = None
-    key: str | None = None
 
     def check_settings(self) -> None:
         self._model: Tokenizer | SentencePiece | None = None
@@ -58,7 +54,7 @@ class SubwordTokenizer(Transform):
 
     def fit(self, samples: Iterable[Any]) -> Any:
         """Train on samples with texts, of the training part only; returns the transform."""
-        texts = texts_of(samples, self.key)
+        texts = texts_of(samples, getattr(self, "key", None))
         if self.kind == "sentencepiece":
             self._model = SentencePiece.train(texts, self.vocab_size)
         else:
@@ -92,6 +88,16 @@ class SubwordTokenizer(Transform):
         cls = SentencePiece if state["kind"] == "sentencepiece" else Tokenizer
         self._model = cls.from_text(state["tokenizer"])
         self._check_kind()
+
+
+@dataclasses.dataclass(repr=False)
+class SubwordTokenizer(TokenizerTransform):
+    """Fields and methods of the transforms that split texts by a trained tokenizer."""
+
+    output: Literal["ids", "tokens"] = "ids"
+    add_special_tokens: bool = False
+    max_length: Annotated[int, Ge(0)] | None = None
+    key: str | None = None
 
     def apply(self, sample: Any, rng: np.random.Generator) -> Any:
         if self.key is not None and isinstance(sample, dict) and isinstance(sample.get(self.key), str):
