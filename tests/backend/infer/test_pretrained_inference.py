@@ -82,7 +82,7 @@ def test_words_in_the_place_of_masks(folder, mask, backend):
 
 
 @pytest.mark.sample(False)
-@pytest.mark.parametrize("folder", ["gpt_neo", "t5", "bart_sharded", "mbart", "llama", "qwen2"])
+@pytest.mark.parametrize("folder", ["gpt_neo", "marian", "t5", "bart_sharded", "mbart", "llama", "qwen2"])
 def test_texts_are_those_of_the_public_library(folder, backend):
     values = expected(folder)
     settings = json.loads(str(values["generation"]))["greedy"]
