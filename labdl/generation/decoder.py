@@ -11,8 +11,8 @@ import numpy as np
 from labdl import dispatch, ops
 from labdl.errors import ConfigError, DataError
 from labdl.graph.lowering.compilable import Compilable
-from labdl.infer.eval_mode import eval_mode
 from labdl.nn.decoding import DecodingState, decoding
+from labdl.nn.eval_mode import eval_mode
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.positions import PositionEmbedding

@@ -124,17 +124,17 @@ _TOKENS = (
     *("bad_words_ids", "suppress_tokens", "begin_suppress_tokens"),
 )
 _MAY_BE_NONE = ("max_new_tokens", "max_length", "top_k")
-_NAMES = {field.name for field in dataclasses.fields(GenerationSettings)}
+SETTING_NAMES = {field.name for field in dataclasses.fields(GenerationSettings)}
 
 
 def merge_settings(saved: Mapping[str, Any], given: Mapping[str, Any]) -> GenerationSettings:
     """Settings of a model's folder under those of a call. Raises ConfigError naming one that LabDL does not have."""
     for name in given:
-        if name not in _NAMES:
-            raise ConfigError(f"generate has no setting {name!r:.80}{suggest_name(name, _NAMES)}")
+        if name not in SETTING_NAMES:
+            raise ConfigError(f"generate has no setting {name!r:.80}{suggest_name(name, SETTING_NAMES)}")
     values = {}
     for name, value in saved.items():
-        if name in _NAMES:
+        if name in SETTING_NAMES:
             values[name] = value
         elif name not in _WITHOUT_EFFECT and value is not None and value not in _NEUTRAL.get(name, (False,)):
             raise ConfigError(

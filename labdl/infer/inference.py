@@ -14,6 +14,7 @@ from labdl.data.pipeline import Pipeline as DataPipeline
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
+from labdl.infer.generator import Generator
 from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
@@ -38,6 +39,9 @@ class Inference:
     `class_names` of the model, which are known after a training with text labels, and takes its outputs as probabilities if
     the model ends in a sigmoid or softmax, else as logits. ``backend`` is the backend on which a
     saved or unbuilt model is built, or to which a built one is moved; ``compiled=None`` is the backend's default.
+    ``collate`` makes the arrays of a batch of the inputs of its samples, a list of tuples; by default they are stacked.
+    ``generate`` are settings of `labdl.generate`, ``{}`` for its defaults: the model then continues or answers what the
+    pre-processing returns, and results are of `labdl.generation.Generation`.
 
     Keyword arguments of a call are settings of the post-processor: ``inference.infer_one(image, threshold=0.3)``. The model
     is in evaluation mode while it computes, and its mode is restored; several threads may call concurrently. Subclasses
@@ -55,11 +59,14 @@ class Inference:
         backend: str | None = None,
         batch_size: int = 32,
         compiled: bool | str | None = None,
+        collate: Callable[[Sequence[tuple[Any, ...]]], tuple[np.ndarray, ...]] | None = None,
+        generate: Mapping[str, Any] | None = None,
     ):
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigError(f"batch_size wants an integer at least 1, received {batch_size!r}")
         self.model = as_model(model, backend)
         self.batch_size = batch_size
+        self._collate = _stack_columns if collate is None else collate
         self.preprocessing = _functions(self._saved_preprocessing() if preprocess is None else preprocess)
         own = type(self).forward is Inference.forward
         self.outputs: OutputKind = output_kind(self.model if own else None)
@@ -67,11 +74,12 @@ class Inference:
         self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
         )
+        self.generator = None if generate is None else Generator(self.model, generate, compiled=compiled)
 
     @classmethod
     def of(
         cls,
-        model: str | Module,
+        model: str | Path | Module,
         weights: Any = None,
         *,
         preprocess: Any = None,
@@ -83,24 +91,38 @@ class Inference:
         progress: bool = True,
         **settings: Any,
     ) -> Self:
-        """Inference with a model of the zoo: ``Inference.of("resnet50").infer_one("cat.jpg").label``.
+        """Inference with a model by name: ``Inference.of("resnet50").infer_one("cat.jpg").label``.
 
-        Samples are names of files, arrays (height, width[, channels]) of uint8 or floating-point numbers from 0 to 1, or
-        Pillow pictures; of a model for clips, videos and arrays (frames, height, width, 3) of uint8. Results are those of
-        the model's task: `Classes` with names and probabilities, the `Mask` in the size of the picture, the `Detections` of
-        a detector and the `Instances` of a model of masks in the pixels of the picture.
+        ``model`` is the name of a model of the zoo, or of a model of the Hub or the path of its folder, as
+        `labdl.models.from_pretrained` takes them::
 
-        ``model`` is the name of a model, with the ``weights`` of `labdl.models.create`, by default its first set; a detector
-        may also be a Module, trained or not. ``settings`` are those of the model that is named, and of the post-processor,
-        such as ``top_k=3`` or ``threshold=0.5``. ``preprocess`` is needed for weights that are in no table: the name of a set
-        with the same pre-processing ("torchvision/IMAGENET1K_V1"), a `labdl.models.weights.PicturePreprocessing`, or
-        functions. ``size`` is that of a detector's input where the model leaves it open: height and width, or, of detectors on
-        a feature pyramid, the shorter side and the longest that the other one may be. ``postprocess`` takes the place of that
-        of the task; the other arguments are those of `Inference`.
+            reader = Inference.of("distilbert/distilbert-base-cased-distilled-squad", backend="paddle")
+            reader.infer_one(("Who turned the boat?", "The wind turned the boat.")).text
+            Inference.of("openai/whisper-tiny").infer_one("speech.wav", max_new_tokens=100).text
+
+        Samples of models of the Hub are texts, pairs of texts, and of question answering a question and the text that has
+        the answer; sounds and pictures where the model reads these. Results are `Classes`, `TokenClasses`, `AnswerSpans`,
+        `Tokens` for the words in the place of masks, and a `labdl.generation.Generation` of models that write texts, whose
+        ``settings`` are those of `labdl.generate`; one that reads silence, an empty text, one of unknown tokens alone or one
+        longer than its positions raises DataError. ``settings`` are also those of `from_pretrained`, such as
+        ``architecture``.
+
+        Samples of the zoo are names of files, arrays (height, width[, channels]) of uint8 or floating-point numbers from 0
+        to 1, or Pillow pictures; of a model for clips, videos and arrays (frames, height, width, 3) of uint8. Results are
+        those of the model's task: `Classes` with names and probabilities, the `Mask` in the size of the picture, the
+        `Detections` of a detector and the `Instances` of a model of masks in the pixels of the picture.
+
+        A model of the zoo has the ``weights`` of `labdl.models.create`, by default its first set; a detector, trained or not,
+        and a model of `from_pretrained` may also be a Module. ``settings`` are those of the model that is named, and of the
+        post-processor, such as ``top_k=3`` or ``threshold=0.5``. ``preprocess`` is needed for weights that are in no table:
+        the name of a set with the same pre-processing ("torchvision/IMAGENET1K_V1"), a
+        `labdl.models.weights.PicturePreprocessing`, or functions. ``size`` is that of a detector's input where the model
+        leaves it open: height and width, or, of detectors on a feature pyramid, the shorter side and the longest that the
+        other one may be. ``postprocess`` takes the place of that of the task; the other arguments are those of `Inference`.
 
         Raises what `labdl.models.create` raises, and ConfigError where the pre-processing or the task is not known.
         """
-        from labdl.infer.zoo_inference import plan_inference
+        from labdl.infer.zoo_inference import plan_inference  # imported lazily: it needs the zoo
 
         plan = plan_inference(
             model, weights, preprocess, size=size, backend=backend, progress=progress, settings=settings
@@ -112,6 +134,8 @@ class Inference:
             backend=backend,
             batch_size=batch_size or plan.batch_size,
             compiled=plan.compiled if compiled is None else compiled,
+            collate=plan.collate,
+            generate=plan.generate,
         )
 
     # -- overridable steps
@@ -139,8 +163,8 @@ class Inference:
 
     def infer_one(self, sample: Any, **settings) -> Any:
         """Infer the result for one sample (T/AII 008-2023, table B.13); ``settings`` are the post-processor's for this call."""
-        self.postprocessing.check(settings)
-        return self._results(self._stack_samples([sample]), settings)[0]
+        self._check(settings)
+        return self._infer_samples([sample], settings)[0]
 
     def infer(self, samples: Iterable[Any], **settings) -> list[Any]:
         """Infer the results for samples, in order (table B.14), in batches; `stream` lists the accepted types of samples."""
@@ -154,7 +178,7 @@ class Inference:
         the model's inputs in data sets and loaders are ignored. Unknown settings raise ConfigError at once, not with the
         first result.
         """
-        self.postprocessing.check(settings)
+        self._check(settings)
         return self._stream(samples, settings)
 
     def _stream(self, samples: Iterable[Any], settings: Mapping[str, Any]) -> Iterator[Any]:
@@ -162,13 +186,34 @@ class Inference:
             samples = as_array(samples, "the samples")
         if isinstance(samples, np.ndarray):
             for at in range(0, len(samples), self.batch_size):
-                yield from self._results(self.prepare_batch((samples[at : at + self.batch_size],)), settings)
+                yield from self._infer_columns((samples[at : at + self.batch_size],), settings)
         elif is_dataset(samples):
             for columns in iterate_columns(samples, self.batch_size):
-                yield from self._results(self.prepare_batch(columns[: self.input_count]), settings)
+                yield from self._infer_columns(columns[: self.input_count], settings)
         else:
             for batch in batch_samples(samples, self.batch_size):
-                yield from self._results(self._stack_samples(batch), settings)
+                yield from self._infer_samples(batch, settings)
+
+    def _check(self, settings: Mapping[str, Any]) -> None:
+        """Raise ConfigError for settings of a call that neither the post-processing nor the generation has."""
+        if self.generator is None:
+            return self.postprocessing.check(settings)
+        own = {name: value for name, value in settings.items() if name in self.postprocessing.names}
+        self.postprocessing.check(own)
+        self.generator.check({name: value for name, value in settings.items() if name not in own})
+
+    def _infer_columns(self, columns: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+        if self.generator is not None:
+            return self._infer_samples(list(columns[0]), settings)
+        return self._results(self.prepare_batch(columns), settings)
+
+    def _infer_samples(self, samples: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+        if self.generator is None:
+            return self._results(self._stack_samples(samples), settings)
+        own = {name: value for name, value in settings.items() if name in self.postprocessing.names}
+        rest = {name: value for name, value in settings.items() if name not in own}
+        texts = self.generator([self.preprocess(sample) for sample in samples], rest)
+        return [self.postprocess(text, own) for text in texts]
 
     def _results(self, batch: Batch, settings: Mapping[str, Any]) -> list[Any]:
         return self.read(self._engine.arrays(batch.inputs), batch, settings)
@@ -178,7 +223,7 @@ class Inference:
     @property
     def input_count(self) -> int:
         """Number of arrays of a data set that are inputs; the others are targets."""
-        return input_count(self.model)
+        return 1 if self.generator is not None else input_count(self.model)
 
     @property
     def native(self):
@@ -233,8 +278,11 @@ class Inference:
             rows.append(made if isinstance(made, tuple) else (made,))
         if len({len(row) for row in rows}) > 1:
             raise ModelError("the samples of a batch have different numbers of inputs: give as many for each")
-        inputs = tuple(map(stack, zip(*rows, strict=True)))
-        return Batch(inputs, own if any(own) else [])
+        return Batch(self._collate(rows), own if any(own) else [])
+
+
+def _stack_columns(rows: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, ...]:
+    return tuple(map(stack, zip(*rows, strict=True)))
 
 
 def _functions(value: Callable | Sequence[Callable] | None) -> list[Callable]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,3 +18,5 @@ class InferencePlan:
     postprocess: Any
     batch_size: int
     compiled: bool | None = None
+    collate: Callable[[Any], Any] | None = None
+    generate: Mapping[str, Any] | None = None

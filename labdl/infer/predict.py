@@ -17,7 +17,7 @@ from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.lowering.compilable import Compilable
 from labdl.graph.module import GraphModule
-from labdl.infer.eval_mode import eval_mode
+from labdl.nn.eval_mode import eval_mode
 from labdl.nn.index_limits import check_indices, index_limits
 from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from labdl import tasks
@@ -12,7 +13,9 @@ from labdl.errors import ConfigError, ModelError
 from labdl.infer.detectors import TASKS_OF_DETECTORS, plan_detector
 from labdl.infer.inference_plan import InferencePlan
 from labdl.infer.postprocess.base import get_postprocessor
+from labdl.infer.predict import as_model
 from labdl.infer.prepared_sample import PreparedSample
+from labdl.infer.pretrained import is_pretrained_source, plan_folder, plan_pretrained
 from labdl.models import zoo
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
@@ -20,10 +23,12 @@ from labdl.nn.module import Module
 from labdl.tasks import Task
 
 Step = Callable[[Any], Any]
+# of the zoo, whose models need a tokenizer
+_TASKS_OF_FOLDERS = ("text generation", "text encoding", "text to text", "translation", "character recognition")
 
 
 def plan_inference(
-    model: str | Module,
+    model: str | Path | Module,
     weights: Any,
     preprocess: Any,
     *,
@@ -33,9 +38,23 @@ def plan_inference(
     settings: Mapping[str, Any],
 ) -> InferencePlan:
     """Create a model of the zoo with weights, and choose the steps before and after it; see `Inference.of`."""
+    pretrained = isinstance(model, Module) and "pretrained" in model.__dict__
+    if pretrained or is_pretrained_source(model):
+        for argument, value in (("weights", weights), ("size", size), ("preprocess", preprocess)):
+            if value is not None:
+                raise ConfigError(f"{argument} is for models of the zoo; a model of the Hub has its own in its folder")
+        if isinstance(model, Module):
+            return plan_pretrained(as_model(model, backend), settings)
+        return plan_folder(model, backend=backend, settings=settings)
     if isinstance(model, Module):
         return plan_detector(model, weights, size=size, backend=backend, settings=settings)
-    entry, name = zoo.find(model), model
+    name = str(model)
+    entry = zoo.find(name)
+    if entry.task in _TASKS_OF_FOLDERS and weights is None:
+        raise ConfigError(
+            f"{name} is a model for {entry.task}, whose weights and tokenizer are files of one folder: give its name on the "
+            "Hub (owner/name) or the path of the folder"
+        )
     task = tasks.TASKS.get(entry.task)
     task = None if task is None or task.postprocess is None else task
     if task is None and entry.task not in TASKS_OF_DETECTORS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from labdl.data.text.batches import PaddedBatch, pad_sequences
+from labdl.data.text.marian import MarianTokenizer
 from labdl.data.text.sentencepiece_model import SentencePiece
 from labdl.data.text.sequences import TokenBlocks, TranslationPairs, join_tokens, sequence_lengths
 from labdl.data.text.tokenizer import Tokenizer
@@ -13,6 +14,7 @@ from labdl.data.text.viterbi import viterbi_decode
 from labdl.data.text.vocabulary import Vocab
 
 __all__ = [
+    "MarianTokenizer",
     "PaddedBatch",
     "SentencePiece",
     "TokenBlocks",

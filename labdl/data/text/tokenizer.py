@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +27,22 @@ SPECIAL_TOKENS: dict[str, tuple[str, ...]] = {
     "unigram": ("<unk>", "<pad>", "<s>", "</s>"),
     "wordpiece": ("[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """The tokens of a text, or of a pair of texts, with their places in them.
+
+    ``ids`` (tokens) are their numbers, ``types`` (tokens) those of the segments for BERT, ``offsets`` (tokens, 2) the first
+    character of each token and the one after its last, ``parts`` (tokens) 0 in the first text, 1 in the second and -1 at
+    tokens that the tokenizer puts around them.
+    """
+
+    ids: np.ndarray
+    types: np.ndarray
+    offsets: np.ndarray
+    parts: np.ndarray
+    tokens: tuple[str, ...]
 
 
 class Tokenizer:
@@ -105,6 +122,19 @@ class Tokenizer:
             encoding.truncate(length)  # where special tokens alone are more
         return encoding
 
+    def encoding(self, text: str, pair: str | None = None) -> Encoding:
+        """The tokens of a text, or of a pair, with special tokens, segments and their places in the texts."""
+        with _PANICS_AS_ERRORS:
+            encoding = self.model.encode(text, pair, add_special_tokens=True)
+        parts = [-1 if part is None else part for part in encoding.sequence_ids]
+        return Encoding(
+            np.array(encoding.ids, "int64"),
+            np.array(encoding.type_ids, "int64"),
+            np.array(encoding.offsets, "int64").reshape(-1, 2),
+            np.array(parts, "int64"),
+            tuple(encoding.tokens),
+        )
+
     def tokens(self, text: str, *, add_special_tokens: bool = False, with_offsets: bool = False) -> Tokens:
         """Tokens of a text as the model writes them, such as "Ġcat" or "##s"."""
         with _PANICS_AS_ERRORS:
@@ -146,6 +176,12 @@ class Tokenizer:
     def vocab_size(self) -> int:
         """Number of tokens, with the special ones."""
         return self.model.get_vocab_size(with_added_tokens=True)
+
+    @property
+    def unknown(self) -> int | None:
+        """Number of the token that stands for what the tokenizer does not know, None without one."""
+        token = getattr(self.model.model, "unk_token", None)
+        return None if token is None else self.model.token_to_id(token)
 
     def id_of(self, token: str) -> int:
         """Number of a token. Raises ConfigError for one that it has not."""

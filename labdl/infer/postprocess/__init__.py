@@ -9,6 +9,7 @@ from labdl.infer.postprocess.keypoints import Keypoints, Points, box_affine
 from labdl.infer.postprocess.question_answering import AnswerSpans, QuestionAnswering
 from labdl.infer.postprocess.segmentation import Mask, Segmentation, mask_from_run_lengths, run_lengths
 from labdl.infer.postprocess.text import Text, TextDecoding, TokenPrediction, Tokens
+from labdl.infer.postprocess.token_classification import Entity, TokenClasses, TokenClassification
 
 __all__ = [
     "POSTPROCESSORS",
@@ -17,6 +18,7 @@ __all__ = [
     "Classification",
     "Detection",
     "Detections",
+    "Entity",
     "EventTagging",
     "Events",
     "InstanceSegmentation",
@@ -30,6 +32,8 @@ __all__ = [
     "SpeechRecognition",
     "Text",
     "TextDecoding",
+    "TokenClasses",
+    "TokenClassification",
     "TokenPrediction",
     "Tokens",
     "Transcript",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labdl.data.text import SentencePiece, Tokenizer
+from labdl.data.text import MarianTokenizer, SentencePiece, Tokenizer
 from labdl.errors import ConfigError, ModelError
 from labdl.interop.public_weights import PublicNames
 from labdl.models.pretrained import family as families
@@ -34,7 +34,7 @@ class PretrainedFolder:
     family: Family
     architecture: str
     config: dict[str, Any]
-    tokenizer: Tokenizer | SentencePiece | None = None
+    tokenizer: Tokenizer | MarianTokenizer | SentencePiece | None = None
     generation: dict[str, Any] = field(default_factory=dict)
     processor: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None

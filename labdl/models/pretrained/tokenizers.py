@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from labdl.bounded.files import read_file
-from labdl.data.text import SentencePiece, Tokenizer
-from labdl.errors import FileFormatError
+from labdl.data.text import MarianTokenizer, SentencePiece, Tokenizer
+from labdl.data.text.marian import FILES as MARIAN_FILES
+from labdl.errors import ConfigError, FileFormatError
 from labdl.models.pretrained.family import Family
 from labdl.models.pretrained.folder import read_json, read_optional
 
@@ -21,18 +22,20 @@ FILES = (
 PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 
 
-def read_tokenizer(folder: Path, family: Family) -> Tokenizer | SentencePiece | None:
+def read_tokenizer(folder: Path, family: Family) -> Tokenizer | MarianTokenizer | SentencePiece | None:
     """The tokenizer of a folder: tokenizer.json, else a vocabulary, else SentencePiece; None where there is none.
 
     Truncation and padding that a tokenizer.json keeps of an earlier call are switched off. Raises FileFormatError.
     """
     settings = read_optional(folder / "tokenizer_config.json")
     if (folder / "tokenizer.json").exists():
-        tokenizer: Tokenizer | SentencePiece | None = Tokenizer.load(folder / "tokenizer.json")
+        tokenizer: Tokenizer | MarianTokenizer | SentencePiece | None = Tokenizer.load(folder / "tokenizer.json")
     elif (folder / "vocab.txt").exists():
         tokenizer = _word_pieces(folder / "vocab.txt", settings)
     elif (folder / "vocab.json").exists() and (folder / "merges.txt").exists():
         tokenizer = _byte_pairs(folder, settings)
+    elif all((folder / name).exists() for name in MARIAN_FILES):
+        tokenizer = _marian(folder, settings)
     else:
         path = next((folder / name for name in PIECES if (folder / name).exists()), None)
         tokenizer = SentencePiece.load(path) if path is not None and family.sentencepiece else None
@@ -119,3 +122,20 @@ def _byte_pairs(folder: Path, settings: Mapping[str, Any]) -> Tokenizer:
             (last, vocabulary[last]), (first, vocabulary[first]), add_prefix_space=prefix
         )
     return Tokenizer(model)
+
+
+def _marian(folder: Path, settings: Mapping[str, Any]) -> MarianTokenizer:
+    """Marian's tokenizer of its two models and its vocabulary."""
+    if settings.get("separate_vocabs"):
+        raise ConfigError(
+            "tokenizer_config.json: separate_vocabs=true gives source and target two tables, LabDL has one"
+        )
+    special = {
+        name: _token(settings.get(f"{key}_token")) or default
+        for name, key, default in (
+            ("unknown", "unk", "<unk>"),
+            ("end", "eos", "</s>"),
+            ("padding_token", "pad", "<pad>"),
+        )
+    }
+    return MarianTokenizer.load(folder, **special)

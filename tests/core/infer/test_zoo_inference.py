@@ -156,9 +156,9 @@ def test_a_missing_file_is_named(published):
 
 def test_a_task_without_steps_says_so():
     with pytest.raises(
-        ConfigError, match=r"bert_base is a model for text encoding, for which Inference\.of has no steps"
+        ConfigError, match=r"hrnet_pose_w32 is a model for key points, for which Inference\.of has no steps"
     ):
-        Inference.of("bert_base")
+        Inference.of("hrnet_pose_w32")
     with pytest.raises(ConfigError, match="there is a task 'image classification' already"):
         task(type("Other", (Task,), {"name": "image classification"}))
     assert {"image classification", "image segmentation", "video classification"} <= set(TASKS)

@@ -17,7 +17,7 @@ from labdl.models.pretrained import family as families
 
 HUB = Path(__file__).parents[2] / "oracles" / "hub"
 FOLDERS = sorted(path.parent.name for path in HUB.glob("*/expected.npz"))
-TEXTS = [name for name in FOLDERS if name not in ("vit", "deit", "marian", "t5_v1_1_untied", "whisper")]
+TEXTS = [name for name in FOLDERS if name not in ("vit", "deit", "t5_v1_1_untied", "whisper")]
 # arrays that the model needs no values of: the pooler of TrOCR's encoder, the second stream of XLNet, sines and cosines
 UNUSED = ("encoder.pooler.", "transformer.mask_emb", "model.encoder.embed_positions")
 
