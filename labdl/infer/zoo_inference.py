@@ -37,11 +37,12 @@ def plan_inference(
         return plan_detector(model, weights, size=size, backend=backend, settings=settings)
     entry, name = zoo.find(model), model
     task = tasks.TASKS.get(entry.task)
-    if task is None and entry.task not in TASKS_OF_DETECTORS:
+    is_detector = entry.task in TASKS_OF_DETECTORS
+    if task is None and not is_detector:
         raise ConfigError(
             f"{name} is a model for {entry.task}, for which Inference.of has no steps: create the model and write "
             "Inference(model, preprocess=…, postprocess=…). It has steps for "
-            f"{', '.join(sorted((*tasks.TASKS, *TASKS_OF_DETECTORS)))}"
+            f"{', '.join(sorted({*tasks.TASKS, *TASKS_OF_DETECTORS}))}"
         )
     if weights is None:
         if not list_weights(name):
@@ -51,7 +52,7 @@ def plan_inference(
     own = {*entry.schema()["properties"], "num_classes"}
     of_model = {key: value for key, value in settings.items() if key in own}
     rest = {key: value for key, value in settings.items() if key not in own}
-    if task is None:
+    if task is None or is_detector:
         detector = zoo.create(name, weights=weights, backend=backend, progress=progress, **of_model)
         plan = plan_detector(detector, None, size=size, backend=backend, settings=rest)
         return plan if steps is None else replace(plan, preprocess=steps)

@@ -11,7 +11,6 @@ from labdl.data.loader import Loader
 from labdl.data.pipeline import Pipeline, Split
 from labdl.data.reading import Errors
 from labdl.data.splits import open_data
-from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
 from labdl.models import zoo
 from labdl.nn.module import Module
@@ -67,19 +66,19 @@ def create_trainer(
         raise ConfigError(f"validation wants a share between 0 and 1 or a data set, received {validation!r:.60}")
     first = _training_part(opened)
     if isinstance(model, str):
-        count = plan.count_classes(first) if classes is None else classes
-        model = zoo.create(model, classes=count, weights=weights, backend=backend)
+        classes = plan.count_classes(first) if classes is None else classes
+        model = plan.create_model(model, classes, weights, backend)
     plan.check(model, first)
-    pipeline = _with_normalization_of(model, plan.pipeline(_size_of(model, size)))
-    pipeline = Pipeline(pipeline, split=Split(1 - validation, seed))
-    train, val = pipeline.split_dataset(opened)
+    pipeline = Pipeline(plan.pipeline_of(model, size), split=Split(1 - validation, seed))
     model.preprocessing = pipeline.evaluation()
+    train, val = plan.prepare_datasets(model, opened, pipeline, classes)
+    plan.prepare_model(model, first, backend, seed)
     if errors != "raise":
         train, val = _load_leniently(train, val, errors, seed, options)
     options["train_dataset"], options["val_dataset"] = train, val
-    return Trainer(
+    return plan.trainer(
         model,
-        plan.loss if loss is None else loss,
+        plan.loss_of(model) if loss is None else loss,
         optimizer,
         plan.metrics if metrics is None else metrics,
         backend,
@@ -138,26 +137,3 @@ def _training_part(opened: Dataset | Mapping[str, Dataset]) -> Dataset:
             f"dataset wants a labdl.data.Dataset, such as ImageFolder, or a folder, received {type(opened).__name__}"
         )
     return opened
-
-
-def _with_normalization_of(model: Module, pipeline: Pipeline) -> Pipeline:
-    """The pipeline, with the normalization of colors that the model or its weights were trained with."""
-    normalizations = [one for one in getattr(model.preprocessing, "transforms", ()) if isinstance(one, Normalize)]
-    if not normalizations:
-        return pipeline
-    transforms = [normalizations[-1] if isinstance(one, Normalize) else one for one in pipeline.transforms]
-    return Pipeline(transforms, phases=pipeline.phases)
-
-
-def _size_of(model: Module, size: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Height and width of the inputs of a model."""
-    if isinstance(size, int):
-        return (size, size)
-    if size is not None:
-        return tuple(size)
-    first = (model._input_specs or (None,))[0]
-    sides = () if first is None else first.shape[-2:]
-    usual = tuple(side for side in sides if side is not None)
-    if len(usual) != 2:
-        raise ConfigError(f"{type(model).__name__} takes inputs of any size: give size=, such as 224")
-    return usual

@@ -8,9 +8,12 @@ from typing import Any, ClassVar, TypeVar
 
 from labdl.data.dataset import Dataset
 from labdl.data.pipeline import Phase, Pipeline
+from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
+from labdl.models import zoo
 from labdl.nn.module import Module
 from labdl.tasks.samples import read_picture
+from labdl.train.trainer import Trainer
 
 TASKS: dict[str, Task] = {}
 
@@ -38,6 +41,7 @@ class Task:
     }  # of labdl.infer, with its settings
     keeps_size: ClassVar[bool] = False  # whether a result has the size of its picture
     batch_size: ClassVar[int] = 32  # at inference; 1 where samples may differ in size
+    trainer: ClassVar[type[Trainer]] = Trainer
 
     def read(self, sample: Any, model: Module) -> Any:
         """A sample as users have it, by default a picture (see `read_picture`), as the part that transforms take."""
@@ -46,6 +50,27 @@ class Task:
     def pipeline(self, size: Sequence[int]) -> Pipeline:
         """Transforms of samples to the size (height, width) of the model's input, with those of the training alone."""
         raise NotImplementedError(f"{type(self).__name__} has no pipeline")
+
+    def pipeline_of(self, model: Module, size: int | Sequence[int] | None) -> Pipeline:
+        """The `pipeline` of a model: for its usual size if ``size`` is None, and with the colors that it was trained with."""
+        return _with_normalization_of(model, self.pipeline(_size_of(model, size)))
+
+    def prepare_datasets(
+        self, model: Module, opened: Dataset | Mapping[str, Dataset], pipeline: Pipeline, classes: int | None
+    ) -> tuple[Dataset, Dataset]:
+        """The data of the training and of the validation, split and transformed by the pipeline of the model."""
+        return pipeline.split_dataset(opened)
+
+    def create_model(self, name: str, classes: int, weights: Any, backend: str | None) -> Module:
+        """Create a model of the zoo for so many classes of a data set."""
+        return zoo.create(name, classes=classes, weights=weights, backend=backend)
+
+    def prepare_model(self, model: Module, dataset: Dataset, backend: str | None, seed: int) -> None:
+        """Change a model before its trainer is created, after `pipeline_of` has become its ``preprocessing``."""
+
+    def loss_of(self, model: Module) -> Any:
+        """The loss of a model whose ``preprocessing`` is that of the training."""
+        return self.loss
 
     def count_classes(self, dataset: Dataset) -> int:
         """The number of classes of a data set. Raises ConfigError if it does not know them, or has one alone."""
@@ -104,3 +129,26 @@ def find(name: str) -> Task:
 def list_tasks() -> list[str]:
     """Sorted names of the tasks."""
     return sorted(TASKS)
+
+
+def _with_normalization_of(model: Module, pipeline: Pipeline) -> Pipeline:
+    """The pipeline, with the normalization of colors that the model or its weights were trained with."""
+    normalizations = [one for one in getattr(model.preprocessing, "transforms", ()) if isinstance(one, Normalize)]
+    if not normalizations:
+        return pipeline
+    transforms = [normalizations[-1] if isinstance(one, Normalize) else one for one in pipeline.transforms]
+    return Pipeline(transforms, phases=pipeline.phases)
+
+
+def _size_of(model: Module, size: int | Sequence[int] | None) -> tuple[int, ...]:
+    """Height and width of the inputs of a model."""
+    if isinstance(size, int):
+        return (size, size)
+    if size is not None:
+        return tuple(size)
+    first = (model._input_specs or (None,))[0]
+    sides = () if first is None else first.shape[-2:]
+    usual = tuple(side for side in sides if side is not None)
+    if len(usual) != 2:
+        raise ConfigError(f"{type(model).__name__} takes inputs of any size: give size=, such as 224")
+    return usual

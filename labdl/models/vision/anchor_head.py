@@ -40,6 +40,7 @@ class AnchorHead(nn.Module):
         self.convolutions = nn.ModuleList(
             [nn.Conv2d(sizes.shape[1] * (5 + classes), kernel_size=1) for _ in range(len(sizes))]
         )
+        self.sides = tuple(tuple((float(w), float(h)) for w, h in of_map) for of_map in sizes)
         self.anchors = Buffer(sizes.shape, f"constant({sizes.tolist()})")
         self.strides = tuple(strides)
 

@@ -9,14 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
+from labdl.models.vision.detection_losses import SSDLoss
 
+MARGIN = 114 / 255  # the gray around pictures in letterboxes
+MULTIPLE = 32  # of the sides of pictures
 Outputs = Sequence[np.ndarray]
 Read = Callable[[Outputs], tuple[np.ndarray, ...]]
+LossFor = Callable[[tuple[int, int]], Callable[[Any, Any], Any]]
 
 
 @dataclass(frozen=True)
 class DetectorForm:
-    """Steps before and after a detector, with the settings of its published implementation.
+    """Steps before and after a detector and the loss of its training, with the settings of its published implementation.
 
     Pictures have values from 0 to 1; ``mean`` is taken away and the rest divided by ``deviation``. ``resize`` says what
     ``size`` means: "stretch" to this height and width, "letterbox" into them with gray margins, or "shorter": the shorter
@@ -24,16 +28,21 @@ class DetectorForm:
     ``takes_sizes``: the model takes the sizes before these zeros as a second input. ``read`` gives, of the outputs for one
     picture, boxes (n, 4) and scores (n, classes), or boxes, scores (n) and classes (n). ``settings`` are those of
     the post-processor of the name ``postprocess`` in `labdl.infer`.
+
+    ``loss`` gives the loss of the family for pictures of a size (height, width), see `labdl.models.vision.detection_losses`, and
+    ``first_class`` is the number of the first class of objects: 1 where class 0 is the background.
     """
 
     resize: Literal["stretch", "letterbox", "shorter"]
     size: tuple[int, int]
     read: Read
+    loss: LossFor
     mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     deviation: tuple[float, float, float] = (1.0, 1.0, 1.0)
     takes_sizes: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     postprocess: str = "detection"
+    first_class: int = 0
 
 
 def last_two(outputs: Outputs) -> tuple[np.ndarray, ...]:
@@ -73,19 +82,34 @@ def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float
         "stretch",
         (size, size),
         last_two,
+        lambda _: SSDLoss(),
         mean,
         (deviation, deviation, deviation),
         settings={"background": 0, "clip_first": True, "candidates": 10**9, **settings},
+        first_class=1,
     )
 
 
-def on_pyramid(read: Read, *, takes_sizes: bool, postprocess: str = "detection", **settings) -> DetectorForm:
+def on_pyramid(
+    read: Read, loss: LossFor, *, takes_sizes: bool, postprocess: str = "detection", first_class: int = 0, **settings
+) -> DetectorForm:
     """The form of detectors on a feature pyramid, as torchvision has it."""
-    return DetectorForm("shorter", (800, 1333), read, IMAGENET_MEAN, IMAGENET_STD, takes_sizes, settings, postprocess)
+    return DetectorForm(
+        "shorter",
+        (800, 1333),
+        read,
+        loss,
+        IMAGENET_MEAN,
+        IMAGENET_STD,
+        takes_sizes,
+        settings,
+        postprocess,
+        first_class,
+    )
 
 
-def letterbox(read: Read, size: int = 640, **settings) -> DetectorForm:
+def letterbox(read: Read, loss: LossFor, size: int = 640, **settings) -> DetectorForm:
     """The form of YOLO from version 5 on: letterboxes, values from 0 to 1, boxes as center and size, one class each."""
     return DetectorForm(
-        "letterbox", (size, size), read, settings={"box_format": "cxcywh", "best_class_only": True, **settings}
+        "letterbox", (size, size), read, loss, settings={"box_format": "cxcywh", "best_class_only": True, **settings}
     )

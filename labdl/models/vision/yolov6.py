@@ -11,6 +11,7 @@ from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.cells import STRIDES, Cells, boxes_from_distances, only_raw
 from labdl.models.vision.csp import convolution, convolution_names
+from labdl.models.vision.detection_losses import YOLOv6Loss
 from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterbox
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.rep_vgg import RepVGGBlock
@@ -141,7 +142,7 @@ class YOLOv6(nn.Module):
 
     public_names: ClassVar[public_weights.PublicNames]
     detector_form: ClassVar[DetectorForm] = letterbox(
-        columns_as_rows, threshold=0.4, iou_threshold=0.45, max_detections=1000, candidates=30_000
+        columns_as_rows, YOLOv6Loss, threshold=0.4, iou_threshold=0.45, max_detections=1000, candidates=30_000
     )
 
     def __init__(
