@@ -91,9 +91,10 @@ class Inference:
         a detector and the `Instances` of a model of masks in the pixels of the picture.
 
         ``model`` is the name of a model, with the ``weights`` of `labdl.models.create`, by default its first set; a detector
-        may also be a Module, trained or not. ``settings`` are those of the model that is named, and of the post-processor,
-        such as ``top_k=3`` or ``threshold=0.5``. ``preprocess`` is needed for weights that are in no table: the name of a set
-        with the same pre-processing ("torchvision/IMAGENET1K_V1"), a `labdl.models.weights.PicturePreprocessing`, or
+        may also be a Module, trained or not, or the path of one that `labdl.save` wrote. ``settings`` are those of the model
+        that is named, and of the post-processor, such as ``top_k=3`` or ``threshold=0.5``. ``preprocess`` is needed for weights
+        that are in no table: the name of a set with the same pre-processing ("torchvision/IMAGENET1K_V1"), a
+        `labdl.models.weights.PicturePreprocessing`, or
         functions. ``size`` is that of a detector's input where the model leaves it open: height and width, or, of detectors on
         a feature pyramid, the shorter side and the longest that the other one may be. ``postprocess`` takes the place of that
         of the task; the other arguments are those of `Inference`.

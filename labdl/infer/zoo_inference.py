@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from labdl import tasks
@@ -17,6 +18,7 @@ from labdl.models import zoo
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
 from labdl.nn.module import Module
+from labdl.saving import load
 from labdl.tasks import Task
 
 Step = Callable[[Any], Any]
@@ -33,6 +35,12 @@ def plan_inference(
     settings: Mapping[str, Any],
 ) -> InferencePlan:
     """Create a model of the zoo with weights, and choose the steps before and after it; see `Inference.of`."""
+    if (
+        isinstance(model, str)
+        and model not in zoo.ZOO
+        and (model.endswith(".labdl") or Path(f"{model}.labdl").is_file())
+    ):
+        model = load(model, backend=backend)
     if isinstance(model, Module):
         return plan_detector(model, weights, size=size, backend=backend, settings=settings)
     entry, name = zoo.find(model), model

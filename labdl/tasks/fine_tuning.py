@@ -72,7 +72,7 @@ def create_trainer(
     pipeline = Pipeline(plan.pipeline_of(model, size), split=Split(1 - validation, seed))
     model.preprocessing = pipeline.evaluation()
     train, val = plan.prepare_datasets(model, opened, pipeline, classes)
-    plan.prepare_model(model, first, backend, seed)
+    plan.prepare_model(model, first, classes, backend, seed)
     if errors != "raise":
         train, val = _load_leniently(train, val, errors, seed, options)
     options["train_dataset"], options["val_dataset"] = train, val

@@ -65,7 +65,9 @@ class Task:
         """Create a model of the zoo for so many classes of a data set."""
         return zoo.create(name, classes=classes, weights=weights, backend=backend)
 
-    def prepare_model(self, model: Module, dataset: Dataset, backend: str | None, seed: int) -> None:
+    def prepare_model(
+        self, model: Module, dataset: Dataset, classes: int | None, backend: str | None, seed: int
+    ) -> None:
         """Change a model before its trainer is created, after `pipeline_of` has become its ``preprocessing``."""
 
     def loss_of(self, model: Module) -> Any:

@@ -31,9 +31,10 @@ class PastedObjects(data.Dataset):
     ):
         self.count, self.size, self.start, self.most = count, size, seed, most
         self.classes, self.name = list(classes), "pasted objects"
+        self.kinds = [name for name in CLASSES if name in self.classes]
         photographs = load_sample_images().images
         cut = dict(zip(CLASSES, map(_cut, photographs, _shapes()), strict=True))
-        self.objects = [cut[name] for name in self.classes]
+        self.objects = [cut[name] for name in self.kinds]
         temple, flower = photographs
         self.backgrounds = [temple[:120, 330:], temple[230:420, 340:], flower[:110], flower[:, :150]]
 
@@ -46,12 +47,12 @@ class PastedObjects(data.Dataset):
         taken = np.zeros(self.size, bool)
         boxes, labels, masks = [], [], []
         for _ in range(rng.integers(1, self.most + 1) if index % 8 else 0):
-            kind = int(rng.integers(len(self.classes)))
+            kind = int(rng.integers(len(self.kinds)))
             placed = self._place(picture, taken, *self.objects[kind], rng)
             if placed is not None:
                 boxes.append(placed[0])
                 masks.append(placed[1])
-                labels.append(kind)
+                labels.append(self.classes.index(self.kinds[kind]))
         return {
             "image": data.Image(picture),
             "boxes": data.BoundingBoxes(np.reshape(boxes, (-1, 4)), canvas_size=self.size),
@@ -70,7 +71,9 @@ class PastedObjects(data.Dataset):
         """Paste an object where there is place; its box and its mask, or None."""
         side = rng.uniform(0.25, 0.5) * min(self.size)
         scale = side / max(outline.shape)
-        colors, shape = (cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) for part in (colors, outline))
+        colors, shape = (
+            cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) for part in (colors, outline)
+        )
         for _ in range(10):
             top, left = (int(rng.integers(n - own + 1)) for n, own in zip(self.size, shape.shape, strict=True))
             area = slice(top, top + shape.shape[0]), slice(left, left + shape.shape[1])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
+from labdl.errors import ConfigError
 from labdl.models.vision.detection_losses import SSDLoss
+from labdl.spec import Spec
 
 MARGIN = 114 / 255  # the gray around pictures in letterboxes
 MULTIPLE = 32  # of the sides of pictures
+_LARGEST = 1 << 14  # pixels of a side
 Outputs = Sequence[np.ndarray]
 Read = Callable[[Outputs], tuple[np.ndarray, ...]]
 LossFor = Callable[[tuple[int, int]], Callable[[Any, Any], Any]]
@@ -29,8 +32,8 @@ class DetectorForm:
     picture, boxes (n, 4) and scores (n, classes), or boxes, scores (n) and classes (n). ``settings`` are those of
     the post-processor of the name ``postprocess`` in `labdl.infer`.
 
-    ``loss`` gives the loss of the family for pictures of a size (height, width), see `labdl.models.vision.detection_losses`, and
-    ``first_class`` is the number of the first class of objects: 1 where class 0 is the background.
+    ``loss`` gives the loss of the family for pictures of a size (height, width), see `labdl.models.vision.detection_losses`,
+    and ``first_class`` is the number of the first class of objects: 1 where class 0 is the background.
     """
 
     resize: Literal["stretch", "letterbox", "shorter"]
@@ -43,6 +46,58 @@ class DetectorForm:
     settings: Mapping[str, Any] = field(default_factory=dict)
     postprocess: str = "detection"
     first_class: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values of all but the loss, for a file."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "loss"}
+        return {**values, "read": self.read.__name__, "settings": dict(self.settings)}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> DetectorForm:
+        """The form of `to_dict`, which has no loss. Raises ConfigError for other values."""
+        names = {field.name for field in fields(cls)} - {"loss"}
+        if not isinstance(values, dict) or values.keys() != names:
+            raise ConfigError(f"the form of a detector is a dictionary of {', '.join(sorted(names))}")
+        checks = {
+            "resize": values["resize"] in ("stretch", "letterbox", "shorter"),
+            "size": _numbers(values["size"], 2, int) and all(0 < n <= _LARGEST for n in values["size"]),
+            "read": values["read"] in READERS,
+            "mean": _numbers(values["mean"], 3, int | float),
+            "deviation": _numbers(values["deviation"], 3, int | float) and all(values["deviation"]),
+            "takes_sizes": isinstance(values["takes_sizes"], bool),
+            "settings": isinstance(values["settings"], dict),
+            "postprocess": values["postprocess"] in ("detection", "instance_segmentation"),
+            "first_class": values["first_class"] in (0, 1),
+        }
+        for name, fits in checks.items():
+            if not fits:
+                raise ConfigError(f"the form of a detector has the {name} {values[name]!r:.60}, which no detector has")
+        tuples = {name: tuple(values[name]) for name in ("size", "mean", "deviation")}
+        return cls(**{**values, **tuples, "read": READERS[values["read"]], "loss": _no_loss})
+
+
+def _numbers(value: Any, count: int, kind: Any) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == count
+        and all(isinstance(n, kind) and not isinstance(n, bool) for n in value)
+    )
+
+
+def _no_loss(size: tuple[int, int]) -> Callable[[Any, Any], Any]:
+    raise ConfigError(
+        "a detector that was read from a file gives the outputs of an evaluation: create the model with labdl.models.create "
+        "and load its parameters, to train it"
+    )
+
+
+def count_columns(form: DetectorForm, outputs: Sequence[Spec]) -> int:
+    """The number of classes that a detector tells apart, with the background where it has one, by the Specs of its outputs."""
+    arrays = [np.zeros([1 if n is None else n for n in spec.shape[1:]], "float32") for spec in outputs]
+    if form.postprocess == "instance_segmentation":
+        return arrays[4].shape[-1]  # the logits of the regions
+    _, scores, *kinds = form.read(arrays)
+    return int(kinds[0].max()) + 1 if kinds else scores.shape[-1]
 
 
 def last_two(outputs: Outputs) -> tuple[np.ndarray, ...]:
@@ -74,6 +129,12 @@ def detections_with_masks(outputs: Outputs) -> tuple[np.ndarray, ...]:
     """Boxes (n, 4), scores (n), classes (n) and masks (n, height, width) of detections that a model has selected itself."""
     boxes, scores, classes, masks = outputs[-4:]
     return boxes, scores, classes, masks
+
+
+READERS: dict[str, Read] = {
+    read.__name__: read
+    for read in (last_two, columns_as_rows, rows_with_objectness, boxes_of_classes, detections_with_masks)
+}
 
 
 def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float, **settings) -> DetectorForm:

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
@@ -128,6 +130,15 @@ class Head(nn.Module):
         if only_raw(self, maps[0]):
             return distances, logits
         return distances, logits, boxes_from_distances(distances, *self.cells(*maps)), ops.sigmoid(logits)
+
+    def initial_biases(self) -> dict[str, np.ndarray]:
+        """Biases before a training, by name: one cell of a hundred has an object, and first distances are one cell."""
+        values = {}
+        for at in range(len(self.cells.strides)):
+            count = self.classes[at][1].bias.shape[0]
+            values[f"classes/{at}/1/bias:0"] = np.full(count, -np.log(99), "float32")
+            values[f"distances/{at}/1/bias:0"] = np.ones(4, "float32")
+        return values
 
 
 class YOLOv6(nn.Module):
