@@ -32,10 +32,11 @@ class DetectorTask(Task):
 
     def check(self, model: Module, dataset: Dataset) -> None:
         form = detector_form(model)
-        if (form.postprocess == "instance_segmentation") != self.masks:
-            raise ConfigError(
-                f"{self.name} wants a detector {'with' if self.masks else 'without'} masks, received {type(model).__name__}"
-            )
+        has_masks = form.postprocess == "instance_segmentation"
+        if self.masks and not has_masks:
+            raise ConfigError(f"{self.name} wants a detector with masks, received {type(model).__name__}")
+        if has_masks and not self.masks:
+            raise ConfigError(f"{self.name} wants a detector without masks, received {type(model).__name__}")
 
     def pipeline_of(self, model: Module, size: int | Sequence[int] | None) -> Pipeline:
         return create_pipeline(resized_form(detector_form(model), size))
@@ -72,7 +73,7 @@ class DetectorTask(Task):
         if columns != count:
             raise ConfigError(
                 f"{type(model).__name__} tells {columns} classes of objects apart, the data set has {count}: create the "
-                f"model with classes={count + form.first_class}{', the background included' if form.first_class else ''}"
+                f"model with classes={count + form.first_class}"
             )
         if dataset.classes and len(dataset.classes) == count:
             background = ("background",) * form.first_class

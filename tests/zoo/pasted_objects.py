@@ -69,7 +69,7 @@ class PastedObjects(data.Dataset):
 
     def _place(self, picture, taken, colors, outline, rng: np.random.Generator):
         """Paste an object where there is place; its box and its mask, or None."""
-        side = rng.uniform(0.25, 0.5) * min(self.size)
+        side = rng.uniform(0.3, 0.6) * min(self.size)
         scale = side / max(outline.shape)
         colors, shape = (
             cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) for part in (colors, outline)
