@@ -63,7 +63,8 @@ class DetectorTask(Task):
         form = detector_form(model)
         if model.unbuilt:
             sides = (None, None) if form.resize == "shorter" else form.size
-            model.build(Spec((None, 3, *sides)), backend=backend, seed=seed)
+            sizes = [Spec((None, 2))] if form.takes_sizes else []  # an input of the saved graph too
+            model.build(Spec((None, 3, *sides)), *sizes, backend=backend, seed=seed)
             head = getattr(model, "head", None)
             if hasattr(head, "initial_biases"):
                 values = {f"head/{name}": value for name, value in head.initial_biases().items()}

@@ -8,6 +8,7 @@ from tests.zoo.pasted_objects import CLASSES, PastedObjects
 import labdl
 from labdl import data, dispatch, tasks
 from labdl.errors import ConfigError, DataError
+from labdl.models.vision.yolov8 import YOLOv8
 from labdl.models.zoo import ZOO
 
 DETECTORS = [
@@ -31,6 +32,7 @@ def trainer_of(name, backend, pictures=8, **settings):
 
 
 @pytest.mark.sample(every=len(DETECTORS))
+@pytest.mark.sample(backends=1)
 @pytest.mark.parametrize("name", DETECTORS)
 def test_a_detector_from_pictures_to_a_saved_model(name, backend, tmp_path):
     trainer = trainer_of(name, backend.name)
@@ -72,7 +74,7 @@ def test_first_steps_have_the_losses_of_pytorch(name, backend):
     np.testing.assert_allclose(losses[backend.name], losses["torch"], rtol=1e-3)
 
 
-@pytest.mark.sample(backends=["torch"])
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("name", ["yolov8n", "maskrcnn_resnet18_fpn"])
 def test_pictures_without_any_object(name, backend):
     nothing = [
@@ -92,12 +94,12 @@ def test_pictures_without_any_object(name, backend):
     assert np.isfinite(trainer.fit(progress=False)["loss"]).all()
 
 
-@pytest.mark.sample(backends=["torch"])
+@pytest.mark.sample(False)
 def test_one_class_and_crowds(backend):
     pictures = list(PastedObjects(6, (48, 48), classes=CLASSES[:1], seed=1))
     for sample in pictures:
         sample["iscrowd"] = np.ones(len(sample["labels"]), bool)
-    model = labdl.models.create("yolov8n", classes=1)
+    model = YOLOv8(1, (4, 8, 8, 8, 16), (1, 1, 1, 1))
     objects = data.SampleDataset(pictures, classes=CLASSES[:1])
     trainer = tasks.create_trainer(
         model, objects, task="object detection", size=32, compiled=False, backend=backend.name
@@ -107,7 +109,7 @@ def test_one_class_and_crowds(backend):
     crowds = trainer.train_one_batch(x, y)["loss"]
     y[..., 4] = -1
     again = tasks.create_trainer(
-        labdl.models.create("yolov8n", classes=1),
+        YOLOv8(1, (4, 8, 8, 8, 16), (1, 1, 1, 1)),
         objects,
         task="object detection",
         size=32,
