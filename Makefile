@@ -17,7 +17,7 @@ BACKENDS := mindspore tensorflow paddle torch
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test test-full test-changed test-oldest quick check types bench front dist binder clean
+.PHONY: lab test test-full test-changed test-oldest quick check types bench zoo front dist binder clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
@@ -62,6 +62,10 @@ bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory 
 	  $(BIN)/python tests/bench/control_flow.py $$backend && \
 	  $(BIN)/python tests/bench/data.py training --backend $$backend || exit 1; \
 	done
+
+zoo: $(VENV)/.full  ## long proofs: models learn on pictures that are made here; writes docs/models.md
+	PYTHONPATH=. $(BIN)/python tests/zoo/detectors.py
+	$(BIN)/python scripts/model_table.py
 
 binder: $(VENV)/.full $(VENV)/.chromium  ## build and visit the environment of binder/ as root: 2 GB of memory, no network
 	$(BIN)/python scripts/binder/run.py

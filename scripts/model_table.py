@@ -3,6 +3,7 @@
 Everything is read from the registry: `python scripts/model_table.py [file]`.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from labdl.models.weights import WEIGHT_SETS, WeightSet, list_weights
 from labdl.models.zoo import ZOO, ZooModel
 
 ROOT = Path(__file__).parents[1]
+LEARNT = ROOT / "tests" / "zoo" / "learnt.json"  # written by `make zoo`
 
 
 def document() -> str:
@@ -26,6 +28,7 @@ def document() -> str:
             "compares it.",
             "",
             *(line for task in tasks for line in _section(task)),
+            *_learnt(),
             *_weights(),
         ]
     )
@@ -47,6 +50,24 @@ def _row(entry: ZooModel) -> str:
     settings = ", ".join(f"`{name}`" for name in entry.schema()["properties"])
     summary = entry.summary.replace("|", "\\|")
     return f"| `{entry.name}` | {summary} | {entry.parameters:,} | {inputs} | {settings} | <{entry.paper}> |"
+
+
+def _learnt() -> list[str]:
+    rows = json.loads(LEARNT.read_text())
+    return [
+        "## What small models learn",
+        "",
+        "`make zoo` trains small models of a family from random weights, on objects cut from photographs and pasted on others,",
+        "and measures on pictures that were held back.",
+        "",
+        "| model | small form | training | backend | metric | value |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| `{name}` | {row['model']} | {row['training']} | {row['backend']} | {row['metric']} | {row['value']:.2f} |"
+            for name, row in sorted(rows.items())
+        ),
+        "",
+    ]
 
 
 def _weights() -> list[str]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from labdl import models
 from labdl.data.vision.resampling import resize
-from labdl.errors import ConfigError
 from labdl.infer.inference_plan import InferencePlan
 from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.prepared_sample import PreparedSample
-from labdl.models.vision.detector_form import DetectorForm
+from labdl.models.vision.detector_form import MARGIN, MULTIPLE, DetectorForm
 from labdl.nn.module import Module
 from labdl.spec import Spec
+from labdl.tasks.detection_pipeline import detector_form, resized_form
 from labdl.tasks.samples import read_picture
 
 TASKS_OF_DETECTORS = ("object detection", "instance segmentation")  # as the zoo names them
-_MARGIN = 114 / 255  # the gray around pictures in letterboxes
-_MULTIPLE = 32
 
 
 def plan_detector(
@@ -37,13 +34,7 @@ def plan_detector(
 
     Raises ConfigError for a model that is no detector of the zoo.
     """
-    form = getattr(model, "detector_form", None)
-    if not isinstance(form, DetectorForm):
-        raise ConfigError(
-            f"Inference.of has no steps for a {type(model).__name__}, which is no detector of the zoo: give the name of the "
-            "model, or write Inference(model, preprocess=…, postprocess=…)"
-        )
-    form = form if size is None else replace(form, size=size)
+    form = resized_form(detector_form(model), size)
     if model.unbuilt:
         sides = (None, None) if form.resize == "shorter" else form.size
         model.build(Spec((None, 3, *sides)), backend=backend)
@@ -51,7 +42,13 @@ def plan_detector(
         models.load_public(model, weights)
     # pictures keep their proportions, so two of them may not fit into one batch
     count = 1 if form.resize == "shorter" else 32
-    return InferencePlan(model, [preparation(form)], steps_after(form, settings), count, compiled=False)
+    return InferencePlan(
+        model, [preparation(form)], steps_after(form, {**_names(model), **settings}), count, compiled=False
+    )
+
+
+def _names(model: Module) -> dict[str, Any]:
+    return {"names": tuple(model.class_names)} if model.class_names else {}
 
 
 def _as_shares(pixels: np.ndarray) -> np.ndarray:
@@ -69,7 +66,7 @@ def preparation(form: DetectorForm) -> Callable[[Any], Any]:
         inner, whole, at = _sizes(form, image.shape[0], image.shape[1])
         pixels = resize(image, inner, antialias=False)
         pixels = (pixels - np.array(form.mean, "float32")) / np.array(form.deviation, "float32")
-        canvas = np.full((*whole, 3), _MARGIN if form.resize == "letterbox" else 0.0, "float32")
+        canvas = np.full((*whole, 3), MARGIN if form.resize == "letterbox" else 0.0, "float32")
         canvas[at[0] : at[0] + inner[0], at[1] : at[1] + inner[1]] = pixels
         x = np.ascontiguousarray(canvas.transpose(2, 0, 1))
         inputs = (x, np.array(inner, "float32")) if form.takes_sizes else x
@@ -91,7 +88,7 @@ def _sizes(form: DetectorForm, height: int, width: int):
     shorter, longest = form.size
     scale = min(shorter / min(height, width), longest / max(height, width))
     inner = max(1, math.floor(height * scale)), max(1, math.floor(width * scale))
-    whole = tuple(math.ceil(n / _MULTIPLE) * _MULTIPLE for n in inner)
+    whole = tuple(math.ceil(n / MULTIPLE) * MULTIPLE for n in inner)
     return inner, whole, (0, 0)
 
 

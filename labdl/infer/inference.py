@@ -112,13 +112,14 @@ class Inference:
         those of the model's task: `Classes` with names and probabilities, the `Mask` in the size of the picture, the
         `Detections` of a detector and the `Instances` of a model of masks in the pixels of the picture.
 
-        A model of the zoo has the ``weights`` of `labdl.models.create`, by default its first set; a detector, trained or not,
-        and a model of `from_pretrained` may also be a Module. ``settings`` are those of the model that is named, and of the
-        post-processor, such as ``top_k=3`` or ``threshold=0.5``. ``preprocess`` is needed for weights that are in no table:
-        the name of a set with the same pre-processing ("torchvision/IMAGENET1K_V1"), a
-        `labdl.models.weights.PicturePreprocessing`, or functions. ``size`` is that of a detector's input where the model
-        leaves it open: height and width, or, of detectors on a feature pyramid, the shorter side and the longest that the
-        other one may be. ``postprocess`` takes the place of that of the task; the other arguments are those of `Inference`.
+        A model of the zoo has the ``weights`` of `labdl.models.create`, by default its first set; a detector, trained or
+        not, and a model of `from_pretrained` may also be a Module, a detector the path of one that `labdl.save` wrote.
+        ``settings`` are those of the model that is named, and of the post-processor, such as ``top_k=3`` or
+        ``threshold=0.5``. ``preprocess`` is needed for weights that are in no table: the name of a set with the same
+        pre-processing ("torchvision/IMAGENET1K_V1"), a `labdl.models.weights.PicturePreprocessing`, or functions. ``size``
+        is that of a detector's input where the model leaves it open: height and width, or, of detectors on a feature
+        pyramid, the shorter side and the longest that the other one may be. ``postprocess`` takes the place of that of the
+        task; the other arguments are those of `Inference`.
 
         Raises what `labdl.models.create` raises, and ConfigError where the pre-processing or the task is not known.
         """

@@ -20,6 +20,7 @@ from labdl.models import zoo
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
 from labdl.nn.module import Module
+from labdl.saving import load
 from labdl.tasks import Task
 
 Step = Callable[[Any], Any]
@@ -38,6 +39,12 @@ def plan_inference(
     settings: Mapping[str, Any],
 ) -> InferencePlan:
     """Create a model of the zoo with weights, and choose the steps before and after it; see `Inference.of`."""
+    if (
+        isinstance(model, str)
+        and model not in zoo.ZOO
+        and (model.endswith(".labdl") or Path(f"{model}.labdl").is_file())
+    ):
+        model = load(model, backend=backend)
     pretrained = isinstance(model, Module) and "pretrained" in model.__dict__
     if pretrained or is_pretrained_source(model):
         for argument, value in (("weights", weights), ("size", size), ("preprocess", preprocess)):
@@ -57,11 +64,12 @@ def plan_inference(
         )
     task = tasks.TASKS.get(entry.task)
     task = None if task is None or task.postprocess is None else task
-    if task is None and entry.task not in TASKS_OF_DETECTORS:
+    is_detector = entry.task in TASKS_OF_DETECTORS
+    if task is None and not is_detector:
         raise ConfigError(
             f"{name} is a model for {entry.task}, for which Inference.of has no steps: create the model and write "
             "Inference(model, preprocess=…, postprocess=…). It has steps for "
-            f"{', '.join(sorted((*_tasks_with_results(), *TASKS_OF_DETECTORS)))}"
+            f"{', '.join(sorted({*_tasks_with_results(), *TASKS_OF_DETECTORS}))}"
         )
     if weights is None:
         if not list_weights(name):
@@ -71,7 +79,7 @@ def plan_inference(
     own = {*entry.schema()["properties"], "num_classes"}
     of_model = {key: value for key, value in settings.items() if key in own}
     rest = {key: value for key, value in settings.items() if key not in own}
-    if task is None:
+    if task is None or is_detector:
         detector = zoo.create(name, weights=weights, backend=backend, progress=progress, **of_model)
         plan = plan_detector(detector, None, size=size, backend=backend, settings=rest)
         return plan if steps is None else replace(plan, preprocess=steps)

@@ -15,6 +15,7 @@ from labdl.graph.tracing.trace import branching_inputs
 from labdl.nn import build
 from labdl.nn.module import Module
 from labdl.nn.trainable import freeze_named, frozen_patterns
+from labdl.saving.detector import detector_dict, read_detector
 from labdl.saving.lora import load_lora, save_lora
 from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
 from labdl.saving.preprocessing import preprocessing_dict, read_preprocessing
@@ -57,7 +58,8 @@ def paths(path: str | Path) -> tuple[Path, Path]:
 def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     """Save a built model: ``name.labdl`` (structure) and ``name.npz`` (parameters); returns both paths.
 
-    The structure includes the names of classes, which parameters are frozen, and the `preprocessing` of the model.
+    The structure includes the names of classes, which parameters are frozen, the `preprocessing` of the model, and of a
+    detector its form, by which `labdl.infer.Inference.of` reads its outputs.
     Both are completely on disk before the first replaces an older one. Raises ModelError when the model is not
     built or does something that a graph cannot hold, such as returning a tuple of one tensor.
     """
@@ -75,7 +77,14 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     home = parameter_prefix(model, graph)
     frozen = [home + name for name in frozen_patterns(model)]
     prepare = preprocessing_dict(model.preprocessing)
-    data = encode(graph, saved_with=mark, class_names=model.class_names, frozen=frozen, preprocessing=prepare)
+    data = encode(
+        graph,
+        saved_with=mark,
+        class_names=model.class_names,
+        frozen=frozen,
+        preprocessing=prepare,
+        detector=detector_dict(model),
+    )
     with replace_files(parameters, structure) as (values, file):
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
@@ -122,6 +131,8 @@ def load(
         model.class_names = opened.class_names
     if opened.preprocessing is not None:
         model.preprocessing = read_preprocessing(opened.preprocessing, structure.name)
+    if opened.detector is not None:
+        model.__dict__["detector_form"] = read_detector(opened.detector, structure.name)
     if not parameters:
         return freeze_named(model.build(backend=backend, seed=seed), opened.frozen)
     with ParameterFile(weights) as file:

@@ -39,7 +39,12 @@ _COLUMNS = {
 }
 _NOTES = {"notes": ("id", "text", "home", "color", "place")}  # since version 4
 # optional in every version, not part of the checksum
-_CLASSES, _FROZEN, _PREPROCESSING = _OPTIONAL = ("classes/name", "frozen/name", "preprocessing/pipeline")
+_CLASSES, _FROZEN, _PREPROCESSING, _DETECTOR = _OPTIONAL = (
+    "classes/name",
+    "frozen/name",
+    "preprocessing/pipeline",
+    "detector/form",
+)
 _FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
 _EDGE = _COLUMNS["edges"][1:]
 
@@ -49,7 +54,7 @@ class StructureFile:
     """Contents of a structure file: the graph, the format version, and the id of the parameters saved with it.
 
     ``class_names`` are those of a classifier, ``frozen`` the names of parameters that are not trained, ``preprocessing`` is the
-    dictionary of a pipeline of `labdl.data`.
+    dictionary of a pipeline of `labdl.data`, ``detector`` that of the form of a detector.
     """
 
     graph: Graph
@@ -58,6 +63,7 @@ class StructureFile:
     class_names: tuple[str, ...] | None = None
     frozen: tuple[str, ...] = ()
     preprocessing: dict[str, Any] | None = None
+    detector: dict[str, Any] | None = None
 
 
 class NewerFormatError(FileFormatError):
@@ -81,6 +87,7 @@ def encode(
     class_names: Sequence[str] | None = None,
     frozen: Sequence[str] = (),
     preprocessing: dict[str, Any] | None = None,
+    detector: dict[str, Any] | None = None,
 ) -> bytes:
     """The bytes of a structure file (see `StructureFile`); the same graph always gives the same bytes."""
     data = graph.to_dict()
@@ -111,6 +118,8 @@ def encode(
     lists: dict[str, list[Any]] = {path: list(map(str, names)) for path, names in named if names}
     if preprocessing is not None:
         lists[_PREPROCESSING] = [preprocessing]
+    if detector is not None:
+        lists[_DETECTOR] = [detector]
     more = [*(["notes"] if version > _PLAIN else []), *(path.partition("/")[0] for path in lists)]
     with _new(buffer, more) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), version, _fixed(data["name"])
@@ -235,18 +244,16 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                     _read_newer(file),
                 )
             columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
-            lists = {
-                path: _column(file, path)
-                for path in (_CLASSES, _FROZEN, _PREPROCESSING)
-                if path.partition("/")[0] in file
-            }
+            lists = {path: _column(file, path) for path in _OPTIONAL if path.partition("/")[0] in file}
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
             raise FileFormatError("the file is damaged: its checksum does not fit its content")
         class_names, frozen = _names(lists, _CLASSES), _names(lists, _FROZEN)
-        preprocessing = next(iter(_json(lists, _PREPROCESSING)), None) if _PREPROCESSING in lists else None
-        return StructureFile(graph, version, saved_with, class_names, frozen or (), preprocessing)
+        preprocessing, detector = (
+            next(iter(_json(lists, path)), None) if path in lists else None for path in (_PREPROCESSING, _DETECTOR)
+        )
+        return StructureFile(graph, version, saved_with, class_names, frozen or (), preprocessing, detector)
     except NewerFormatError:
         raise
     except FileFormatError as error:

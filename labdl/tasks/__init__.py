@@ -1,6 +1,12 @@
 """Tasks of the zoo: how their samples are read, what models are trained with and what their outputs become."""
 
-from labdl.tasks import image_classification, image_segmentation, video_classification
+from labdl.tasks import (
+    image_classification,
+    image_segmentation,
+    instance_segmentation,
+    object_detection,
+    video_classification,
+)
 from labdl.tasks.fine_tuning import create_trainer, fine_tune
 from labdl.tasks.task import TASKS, Task, find, list_tasks, task
 from labdl.tasks.text_classification import TextClassification

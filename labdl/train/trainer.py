@@ -227,7 +227,7 @@ class Trainer:
         optimizer.update([gradients.get(name) for name in optimizer.names])
 
     def postprocess(self, output):
-        """Transform the output of the model, as NumPy arrays, for metrics."""
+        """Transform the output of the model, as NumPy arrays, for metrics; None in training leaves them to the validation."""
         return output
 
     def phases(self) -> list[Phase]:
@@ -288,7 +288,7 @@ class Trainer:
             if output is None:
                 raise ConfigError("metrics want an output: return (loss, output) in a phase")
             array, y = self.postprocess(to_arrays(self.state.backend, output)), targets_of(self.loss_function, y)
-            for name, metric in self.context.metrics.items():
+            for name, metric in self.context.metrics.items() if array is not None else ():
                 statistics = metric.statistics(array, y)
                 metric.add(statistics)
                 if not metric.costly:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from labdl import ops
-from labdl.data.vision.resampling import resize
+from labdl.data.vision.mask_pasting import paste_mask
 from labdl.errors import ConfigError, ModelError
 from labdl.infer.postprocess.base import PostProcessor, Share, Side, array_of, postprocessor
 
@@ -65,20 +64,6 @@ class InstanceSegmentation(PostProcessor):
         labels = labels.astype("int64")
         if self.names is not None and labels.size and not 0 <= labels.min() <= labels.max() < len(self.names):
             raise ModelError(f"InstanceSegmentation has {len(self.names)} names, the output has a class {labels.max()}")
-        whole = [self._paste(mask, box, size) for mask, box in zip(masks, boxes, strict=True)]
+        whole = [paste_mask(mask, box, size, self.mask_threshold) for mask, box in zip(masks, boxes, strict=True)]
         names = self.names and tuple(self.names[i] for i in labels)
         return Instances(boxes, scores, labels, np.array(whole, bool).reshape(-1, *size), names)
-
-    def _paste(self, mask: np.ndarray, box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-        """The mask of a box as a mask of the image; a border of zeros lets it end inside the box."""
-        grown = (np.array(mask.shape) + 2) / np.array(mask.shape)
-        half = (box[2:] - box[:2]) / 2 * grown[::-1]
-        center = (box[:2] + box[2:]) / 2
-        left, top, right, bottom = (math.trunc(n) for n in (*(center - half), *(center + half)))
-        height, width = max(bottom - top + 1, 1), max(right - left + 1, 1)
-        pixels = resize(np.pad(mask, 1)[:, :, None].astype("float32"), (height, width), antialias=False)[:, :, 0]
-        image = np.zeros(size, bool)
-        first, last = (max(top, 0), max(left, 0)), (min(bottom + 1, size[0]), min(right + 1, size[1]))
-        inner = pixels[first[0] - top : last[0] - top, first[1] - left : last[1] - left]
-        image[first[0] : last[0], first[1] : last[1]] = inner > self.mask_threshold
-        return image

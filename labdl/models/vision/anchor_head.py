@@ -40,6 +40,7 @@ class AnchorHead(nn.Module):
         self.convolutions = nn.ModuleList(
             [nn.Conv2d(sizes.shape[1] * (5 + classes), kernel_size=1) for _ in range(len(sizes))]
         )
+        self.sides = tuple(tuple((float(w), float(h)) for w, h in of_map) for of_map in sizes)
         self.anchors = Buffer(sizes.shape, f"constant({sizes.tolist()})")
         self.strides = tuple(strides)
 
@@ -55,6 +56,17 @@ class AnchorHead(nn.Module):
         anchors: Any = self.anchors
         boxes = [self._decode(y, anchors[at], self.strides[at]) for at, y in enumerate(raw)]
         return *raw, ops.concat(boxes, axis=1)
+
+    def initial_biases(self) -> dict[str, np.ndarray]:
+        """Biases before a training, by name: few anchors have an object (Lin et al., 2017, 3.3, as in YOLOv5)."""
+        values = {}
+        for at, (convolution, stride) in enumerate(zip(self.convolutions, self.strides, strict=True)):
+            count = len(self.sides[at])
+            rows = np.zeros((count, convolution.bias.shape[0] // count), "float32")
+            rows[:, 4] = np.log(8 / (640 / stride) ** 2)
+            rows[:, 5:] = np.log(0.6 / (rows.shape[1] - 5 - 0.99999)) if rows.shape[1] > 6 else 0.0
+            values[f"convolutions/{at}/bias:0"] = rows.reshape(-1)
+        return values
 
     def _decode(self, raw, anchors, stride: int):
         """A raw map (N, anchors, H, W, 5 + classes) as rows (N, anchors * H * W, 5 + classes)."""

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
+from labdl.errors import ConfigError
+from labdl.models.vision.detection_losses import SSDLoss
+from labdl.spec import Spec
 
+MARGIN = 114 / 255  # the gray around pictures in letterboxes
+MULTIPLE = 32  # of the sides of pictures
+_LARGEST = 1 << 14  # pixels of a side
 Outputs = Sequence[np.ndarray]
 Read = Callable[[Outputs], tuple[np.ndarray, ...]]
+LossFor = Callable[[tuple[int, int]], Callable[[Any, Any], Any]]
 
 
 @dataclass(frozen=True)
 class DetectorForm:
-    """Steps before and after a detector, with the settings of its published implementation.
+    """Steps before and after a detector and the loss of its training, with the settings of its published implementation.
 
     Pictures have values from 0 to 1; ``mean`` is taken away and the rest divided by ``deviation``. ``resize`` says what
     ``size`` means: "stretch" to this height and width, "letterbox" into them with gray margins, or "shorter": the shorter
@@ -24,16 +31,73 @@ class DetectorForm:
     ``takes_sizes``: the model takes the sizes before these zeros as a second input. ``read`` gives, of the outputs for one
     picture, boxes (n, 4) and scores (n, classes), or boxes, scores (n) and classes (n). ``settings`` are those of
     the post-processor of the name ``postprocess`` in `labdl.infer`.
+
+    ``loss`` gives the loss of the family for pictures of a size (height, width), see `labdl.models.vision.detection_losses`,
+    and ``first_class`` is the number of the first class of objects: 1 where class 0 is the background.
     """
 
     resize: Literal["stretch", "letterbox", "shorter"]
     size: tuple[int, int]
     read: Read
+    loss: LossFor
     mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     deviation: tuple[float, float, float] = (1.0, 1.0, 1.0)
     takes_sizes: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     postprocess: str = "detection"
+    first_class: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values of all but the loss, for a file."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "loss"}
+        return {**values, "read": self.read.__name__, "settings": dict(self.settings)}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> DetectorForm:
+        """The form of `to_dict`, which has no loss. Raises ConfigError for other values."""
+        names = {field.name for field in fields(cls)} - {"loss"}
+        if not isinstance(values, dict) or values.keys() != names:
+            raise ConfigError(f"the form of a detector is a dictionary of {', '.join(sorted(names))}")
+        checks = {
+            "resize": values["resize"] in ("stretch", "letterbox", "shorter"),
+            "size": _numbers(values["size"], 2, int) and all(0 < n <= _LARGEST for n in values["size"]),
+            "read": values["read"] in READERS,
+            "mean": _numbers(values["mean"], 3, int | float),
+            "deviation": _numbers(values["deviation"], 3, int | float) and all(values["deviation"]),
+            "takes_sizes": isinstance(values["takes_sizes"], bool),
+            "settings": isinstance(values["settings"], dict),
+            "postprocess": values["postprocess"] in ("detection", "instance_segmentation"),
+            "first_class": values["first_class"] in (0, 1),
+        }
+        for name, fits in checks.items():
+            if not fits:
+                raise ConfigError(f"the form of a detector has the {name} {values[name]!r:.60}, which no detector has")
+        tuples = {name: tuple(values[name]) for name in ("size", "mean", "deviation")}
+        return cls(**{**values, **tuples, "read": READERS[values["read"]], "loss": _no_loss})
+
+
+def _numbers(value: Any, count: int, kind: Any) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == count
+        and all(isinstance(n, kind) and not isinstance(n, bool) for n in value)
+    )
+
+
+def _no_loss(size: tuple[int, int]) -> Callable[[Any, Any], Any]:
+    raise ConfigError(
+        "a detector that was read from a file gives the outputs of an evaluation: create the model with labdl.models.create "
+        "and load its parameters, to train it"
+    )
+
+
+def count_columns(form: DetectorForm, outputs: Sequence[Spec]) -> int:
+    """The number of classes that a detector tells apart, with the background where it has one, by the Specs of its outputs."""
+    arrays = [np.zeros([1 if n is None else n for n in spec.shape[1:]], "float32") for spec in outputs]
+    if form.postprocess == "instance_segmentation":
+        return arrays[4].shape[-1]  # the logits of the regions
+    _, scores, *kinds = form.read(arrays)
+    return int(kinds[0].max()) + 1 if kinds else scores.shape[-1]
 
 
 def last_two(outputs: Outputs) -> tuple[np.ndarray, ...]:
@@ -67,25 +131,46 @@ def detections_with_masks(outputs: Outputs) -> tuple[np.ndarray, ...]:
     return boxes, scores, classes, masks
 
 
+READERS: dict[str, Read] = {
+    read.__name__: read
+    for read in (last_two, columns_as_rows, rows_with_objectness, boxes_of_classes, detections_with_masks)
+}
+
+
 def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float, **settings) -> DetectorForm:
     """The form of SSD: pictures stretched to a square, values from 0 to 1 less their mean, in units of ``deviation``."""
     return DetectorForm(
         "stretch",
         (size, size),
         last_two,
+        lambda _: SSDLoss(),
         mean,
         (deviation, deviation, deviation),
         settings={"background": 0, "clip_first": True, "candidates": 10**9, **settings},
+        first_class=1,
     )
 
 
-def on_pyramid(read: Read, *, takes_sizes: bool, postprocess: str = "detection", **settings) -> DetectorForm:
+def on_pyramid(
+    read: Read, loss: LossFor, *, takes_sizes: bool, postprocess: str = "detection", first_class: int = 0, **settings
+) -> DetectorForm:
     """The form of detectors on a feature pyramid, as torchvision has it."""
-    return DetectorForm("shorter", (800, 1333), read, IMAGENET_MEAN, IMAGENET_STD, takes_sizes, settings, postprocess)
+    return DetectorForm(
+        "shorter",
+        (800, 1333),
+        read,
+        loss,
+        IMAGENET_MEAN,
+        IMAGENET_STD,
+        takes_sizes,
+        settings,
+        postprocess,
+        first_class,
+    )
 
 
-def letterbox(read: Read, size: int = 640, **settings) -> DetectorForm:
+def letterbox(read: Read, loss: LossFor, size: int = 640, **settings) -> DetectorForm:
     """The form of YOLO from version 5 on: letterboxes, values from 0 to 1, boxes as center and size, one class each."""
     return DetectorForm(
-        "letterbox", (size, size), read, settings={"box_format": "cxcywh", "best_class_only": True, **settings}
+        "letterbox", (size, size), read, loss, settings={"box_format": "cxcywh", "best_class_only": True, **settings}
     )

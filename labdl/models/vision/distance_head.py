@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models.vision.cells import STRIDES, Cells, boxes_from_distances, only_raw
@@ -53,6 +55,15 @@ class DistanceHead(nn.Module):
         if only_raw(self, maps[0]):
             return logits, scores
         return logits, scores, boxes_from_distances(self.distance(logits), *self.cells(*maps)), ops.sigmoid(scores)
+
+    def initial_biases(self) -> dict[str, np.ndarray]:
+        """Biases before a training, by name: few cells have an object, and first distances are alike (Jocher et al., 2023)."""
+        values = {}
+        for at, stride in enumerate(self.cells.strides):
+            count = self.classes[at][2].bias.shape[0]
+            values[f"classes/{at}/2/bias:0"] = np.full(count, np.log(5 / count / (640 / stride) ** 2), "float32")
+            values[f"boxes/{at}/2/bias:0"] = np.ones(4 * _BINS, "float32")
+        return values
 
 
 def _branch(inner: int, channels: int) -> nn.Sequential:

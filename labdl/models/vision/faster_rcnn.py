@@ -13,6 +13,7 @@ from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.anchor_boxes import WEIGHTS
 from labdl.models.vision.cells import only_raw
+from labdl.models.vision.detection_losses import FasterRCNNLoss
 from labdl.models.vision.detection_losses.sampling import sample_regions
 from labdl.models.vision.detector_form import DetectorForm, boxes_of_classes, on_pyramid
 from labdl.models.vision.feature_pyramid import ResNetPyramid, pyramid_names
@@ -62,7 +63,14 @@ class FasterRCNN(nn.Module):
 
     public_names: ClassVar[public_weights.PublicNames]
     detector_form: ClassVar[DetectorForm] = on_pyramid(
-        boxes_of_classes, takes_sizes=True, clip_first=True, candidates=10**9, max_detections=100, least_side=0.01
+        boxes_of_classes,
+        lambda _: FasterRCNNLoss(),
+        takes_sizes=True,
+        first_class=1,
+        clip_first=True,
+        candidates=10**9,
+        max_detections=100,
+        least_side=0.01,
     )
 
     def __init__(

@@ -12,6 +12,7 @@ from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.cells import only_raw
+from labdl.models.vision.detection_losses import MaskRCNNLoss
 from labdl.models.vision.detector_form import DetectorForm, detections_with_masks, on_pyramid
 from labdl.models.vision.faster_rcnn import REGION_SHARE, FasterRCNN, region_names
 from labdl.models.vision.image_size import check_sizes
@@ -54,7 +55,11 @@ class MaskRCNN(nn.Module):
 
     public_names: ClassVar[public_weights.PublicNames]
     detector_form: ClassVar[DetectorForm] = on_pyramid(
-        detections_with_masks, takes_sizes=True, postprocess="instance_segmentation"
+        detections_with_masks,
+        lambda _: MaskRCNNLoss(),
+        takes_sizes=True,
+        postprocess="instance_segmentation",
+        first_class=1,
     )
 
     def __init__(

@@ -13,6 +13,7 @@ from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.anchor_boxes import AnchorBoxes, cell_anchors, rows_of_anchors
 from labdl.models.vision.cells import only_raw
+from labdl.models.vision.detection_losses import RetinaNetLoss
 from labdl.models.vision.detector_form import DetectorForm, last_two, on_pyramid
 from labdl.models.vision.feature_pyramid import ResNetPyramid, pyramid_names
 from labdl.models.vision.image_size import check_sizes
@@ -57,7 +58,7 @@ class RetinaNet(nn.Module):
     public_names: ClassVar[public_weights.PublicNames]
     # torchvision takes the best 1000 candidates of each map, this the best 5000 of all
     detector_form: ClassVar[DetectorForm] = on_pyramid(
-        last_two, takes_sizes=False, clip_first=True, max_detections=300, candidates=5000
+        last_two, lambda _: RetinaNetLoss(), takes_sizes=False, clip_first=True, max_detections=300, candidates=5000
     )
 
     def __init__(

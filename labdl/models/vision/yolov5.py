@@ -14,6 +14,7 @@ from labdl.models import zoo
 from labdl.models.vision.anchor_head import ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.compound_scaling import scale_channels, scale_depth
 from labdl.models.vision.csp import C3, c3_names, convolution, convolution_names
+from labdl.models.vision.detection_losses import TaskAlignedLoss, YOLOv5Loss
 from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterbox, rows_with_objectness
 from labdl.models.vision.distance_head import DistanceHead, distance_head_names
 from labdl.models.vision.image_size import check_sizes
@@ -98,8 +99,11 @@ class YOLOv5(nn.Module):
     @property
     def detector_form(self) -> DetectorForm:
         """The steps before and after the model."""
-        rows_of = rows_with_objectness if isinstance(self.head, AnchorHead) else columns_as_rows
-        return letterbox(rows_of, threshold=0.25, iou_threshold=0.45, max_detections=1000, candidates=30_000)
+        settings = {"threshold": 0.25, "iou_threshold": 0.45, "max_detections": 1000, "candidates": 30_000}
+        if not isinstance(self.head, AnchorHead):
+            return letterbox(columns_as_rows, TaskAlignedLoss, **settings)
+        sides = self.head.sides
+        return letterbox(rows_with_objectness, lambda _: YOLOv5Loss(sides), **settings)
 
     @property
     def public_names(self) -> public_weights.PublicNames:

@@ -6,11 +6,14 @@ import functools
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.cells import STRIDES, Cells, boxes_from_distances, only_raw
 from labdl.models.vision.csp import convolution, convolution_names
+from labdl.models.vision.detection_losses import YOLOv6Loss
 from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterbox
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.rep_vgg import RepVGGBlock
@@ -128,6 +131,15 @@ class Head(nn.Module):
             return distances, logits
         return distances, logits, boxes_from_distances(distances, *self.cells(*maps)), ops.sigmoid(logits)
 
+    def initial_biases(self) -> dict[str, np.ndarray]:
+        """Biases before a training, by name: one cell of a hundred has an object, and first distances are one cell."""
+        values = {}
+        for at in range(len(self.cells.strides)):
+            count = self.classes[at][1].bias.shape[0]
+            values[f"classes/{at}/1/bias:0"] = np.full(count, -np.log(99), "float32")
+            values[f"distances/{at}/1/bias:0"] = np.ones(4, "float32")
+        return values
+
 
 class YOLOv6(nn.Module):
     """Images (N, 3, H, W), sizes multiples of 32, to boxes and classes of (H / 8)(W / 8) + (H / 16)(W / 16) + … cells.
@@ -141,7 +153,7 @@ class YOLOv6(nn.Module):
 
     public_names: ClassVar[public_weights.PublicNames]
     detector_form: ClassVar[DetectorForm] = letterbox(
-        columns_as_rows, threshold=0.4, iou_threshold=0.45, max_detections=1000, candidates=30_000
+        columns_as_rows, YOLOv6Loss, threshold=0.4, iou_threshold=0.45, max_detections=1000, candidates=30_000
     )
 
     def __init__(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from labdl import nn, ops
 from labdl.interop import public_weights
@@ -13,6 +12,7 @@ from labdl.models import zoo
 from labdl.models.vision.anchor_head import ANCHORS, YOLOV7_ANCHORS, AnchorHead, Anchors, anchor_head_names
 from labdl.models.vision.conv_norm import conv_norm_names
 from labdl.models.vision.csp import convolution, convolution_names
+from labdl.models.vision.detection_losses import YOLOv7Loss
 from labdl.models.vision.detector_form import DetectorForm, letterbox, rows_with_objectness
 from labdl.models.vision.image_size import check_sizes
 from labdl.models.vision.rep_vgg import RepVGGBlock
@@ -152,10 +152,6 @@ class YOLOv7(nn.Module):
     ValueError for images of other sizes.
     """
 
-    detector_form: ClassVar[DetectorForm] = letterbox(
-        rows_with_objectness, threshold=0.25, iou_threshold=0.45, max_detections=300, candidates=30_000
-    )
-
     def __init__(
         self, classes: int = 80, channels: int = 128, *, tiny: bool = False, anchors: Anchors = YOLOV7_ANCHORS
     ):
@@ -182,6 +178,13 @@ class YOLOv7(nn.Module):
         check_sizes("YOLOv7", x, least=32, multiple=32)
         maps = self.neck(*self.backbone(x))
         return self.head(*(end(y) for end, y in zip(self.ends, maps, strict=True)))
+
+    @property
+    def detector_form(self) -> DetectorForm:
+        """The steps before and after the model."""
+        sides = self.head.sides
+        settings = {"threshold": 0.25, "iou_threshold": 0.45, "max_detections": 300, "candidates": 30_000}
+        return letterbox(rows_with_objectness, lambda _: YOLOv7Loss(sides), **settings)
 
     @property
     def public_names(self) -> public_weights.PublicNames:

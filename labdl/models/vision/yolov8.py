@@ -15,6 +15,7 @@ from labdl.interop import public_weights
 from labdl.models import zoo
 from labdl.models.vision.compound_scaling import scale_channels, scale_depth
 from labdl.models.vision.csp import C2f, c2f_names, convolution, convolution_names
+from labdl.models.vision.detection_losses import TaskAlignedLoss
 from labdl.models.vision.detector_form import DetectorForm, columns_as_rows, letterbox
 from labdl.models.vision.distance_head import DistanceHead, distance_head_names
 from labdl.models.vision.image_size import check_sizes
@@ -77,7 +78,7 @@ class YOLOv8(nn.Module):
 
     public_names: public_weights.PublicNames
     detector_form: ClassVar[DetectorForm] = letterbox(
-        columns_as_rows, threshold=0.25, iou_threshold=0.7, max_detections=300, candidates=30_000
+        columns_as_rows, TaskAlignedLoss, threshold=0.25, iou_threshold=0.7, max_detections=300, candidates=30_000
     )
 
     def __init__(

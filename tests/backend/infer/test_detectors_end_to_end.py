@@ -71,7 +71,7 @@ def test_what_is_no_picture_and_what_is_no_detector(backend, tmp_path):
     for wrong in (np.zeros((4, 4, 2)), np.zeros((0, 4, 3)), "nowhere.png", 3, np.array([["a"]])):
         with pytest.raises((DataError, FileNotFoundError), match=r"a picture wants|nowhere\.png"):
             infer.infer_one(wrong)
-    with pytest.raises(ConfigError, match="no steps for a ResNet, which is no detector"):
+    with pytest.raises(ConfigError, match="ResNet is no detector of the zoo"):
         Inference.of(models.create("resnet18"), backend=backend.name)
     with pytest.raises(ConfigError, match="yolov8n has no public weights by name"):
         Inference.of("yolov8n", backend=backend.name)
