@@ -40,7 +40,7 @@ def _others(value: Any) -> tuple[Any, ...]:
             2,
             None,
         )
-    return _FOR_NOTHING if value is None else _WORDS if isinstance(value, str) else ()
+    return _FOR_NOTHING if value is None else (*_WORDS, None) if isinstance(value, str) else ()
 
 
 def is_equal(first: list[np.ndarray], second: list[np.ndarray]) -> bool:

@@ -20,7 +20,7 @@ from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.names import fault_of
 from labdl.nn.parameter import Parameter
-from labdl.nn.signature import Argument, arguments_of, check_setup, place_inputs, refuse_nested
+from labdl.nn.signature import Argument, arguments_of, check_setup, place_inputs, refuse_nested, refuse_settings
 from labdl.nn.state_dict import LoadReport
 from labdl.ops.infix import scope
 from labdl.spec import Spec
@@ -65,6 +65,8 @@ class Module:
     fit, compile, predict, evaluate, cuda = (Elsewhere("model") for _ in range(5))
 
     def __new__(cls, *args, **kwargs):
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            refuse_settings(cls, args, kwargs)
         self = super().__new__(cls)
         # set here, not in __init__, so that a subclass may assign layers before or without calling super().__init__()
         self.__dict__.update(

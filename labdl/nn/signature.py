@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from labdl import dispatch
-from labdl.errors import ModelError
+from labdl.errors import ArgumentError, ModelError
 from labdl.spec import Spec, as_spec
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ class Argument:
     @property
     def optional(self) -> bool:
         return self.default is not _NO_DEFAULT
+
+
+def refuse_settings(cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> NoReturn:
+    """Raise ArgumentError for what a class without an ``__init__`` is given, which Python would ignore."""
+    names = ", ".join(kwargs) if kwargs else "size"
+    raise ArgumentError(
+        f"{cls.__name__} has no __init__ and takes no arguments, received {names if kwargs else repr(args):.80}: write "
+        f"`def __init__(self, {names:.80}): ...` in the class, or put the decorator @labdl.nn.layer before it, which makes "
+        "annotated attributes its settings"
+    )
 
 
 def arguments_of(module: Module) -> list[Argument]:

@@ -54,8 +54,10 @@ def griffin_lim(
     )
     previous: np.ndarray | float = 0.0
     step = momentum / (1 + momentum)
+    # a sound of another length has another number of frames, so only the result is cut or filled up
+    inner = length if length is not None and 1 + length // hop == magnitudes.shape[-1] else None
     for _ in range(rounds):
-        wave = istft(sizes * turns, n_fft, hop, weights, length=length)
+        wave = istft(sizes * turns, n_fft, hop, weights, length=inner)
         rebuilt = stft(wave, n_fft, hop, weights)
         turns = rebuilt - step * previous if step else rebuilt
         turns = turns / (np.abs(turns) + 1e-16)

@@ -18,6 +18,20 @@ from labdl.settings import form_fields
 from labdl.spec import Spec
 
 
+class Plain(nn.Module):
+    heads: int = 1
+
+    def forward(self, x):
+        return x
+
+
+def test_arguments_of_a_class_without_init_are_refused():
+    assert Plain().heads == 1
+    for make, names in ((lambda: Plain(heads=2), "heads"), (lambda: Plain(2), "size")):
+        with pytest.raises(ConfigError, match=rf"Plain has no __init__ .* write `def __init__\(self, {names}\)"):
+            make()
+
+
 class Block(nn.Module):
     def __init__(self, size):
         super().__init__()

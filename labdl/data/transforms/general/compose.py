@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from labdl.data.transforms.sample_parts import part_at
 from labdl.data.transforms.transform import Transform, transform
 from labdl.errors import ConfigError
 from labdl.settings import INNER, Share
@@ -128,6 +129,4 @@ class Lambda(Transform):
     def apply(self, sample: Any, rng: np.random.Generator) -> Any:
         if self.key is None:
             return self.function(sample)
-        if not isinstance(sample, dict) or self.key not in sample:
-            raise ConfigError(f"Lambda wants a dictionary with {self.key!r}, received {type(sample).__name__}")
-        return {**sample, self.key: self.function(sample[self.key])}
+        return {**sample, self.key: self.function(part_at(self, sample, self.key))}
