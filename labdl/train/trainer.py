@@ -24,7 +24,7 @@ from labdl.runs.reading import values as limits
 from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
 from labdl.train.aliases import TRAINER, full_names
-from labdl.train.binding import convert
+from labdl.train.binding import convert, ignored_target
 from labdl.train.class_names import class_names_of
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_batch, as_dataset
@@ -334,7 +334,7 @@ class Trainer:
         """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
         check_keywords("Trainer.test", unknown, ("batch_size",))
         data = as_dataset(dataset if y is None else (dataset, y))
-        classes = PerClass(self.model.class_names or class_names_of(data))
+        classes = PerClass(self.model.class_names or class_names_of(data), ignored_target(self.context))
         averaged = isinstance(self.settings.average, EMA)
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
         self._test_results = values, classes

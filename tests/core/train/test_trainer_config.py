@@ -105,7 +105,7 @@ def test_each_setting_has_a_default_and_is_named_in_errors(key):
         ({"optimizer": Adam}, r"optimizer wants an object, received the class Adam: write Adam\(\)"),
         ({"metrics": [TopKAccuracy]}, r"metrics wants an object, received the class TopKAccuracy"),
         ({"metrics": [nn.MSELoss]}, r"metrics wants an object, received the class nn\.MSELoss"),
-        ({"optimizer": "AdamV"}, "did you mean 'adamw'"),
+        ({"optimizer": "adammw"}, "did you mean 'adamw'"),
         ({"metrics": ["mean_absolut_error"]}, "did you mean 'mean_absolute_error'"),
         ({"schedule": "cosine_decy"}, "did you mean 'cosine_decay'"),
         ({"accumulate": 0}, "Trainer: accumulate wants an integer at least 1, received 0"),
