@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection
+from typing import Any, NoReturn, TypeVar
+
+from labdl.habits_of_trainers import TRAININGS
+
+Kind = TypeVar("Kind", bound=type)
 
 # other names of backends
 _BACKENDS = {
@@ -19,6 +23,20 @@ _TABLES: dict[str, dict[str, str]] = {
     "labdl": {
         "optim": "labdl.train has the optimizers, such as labdl.train.Adam(1e-3), or write Trainer(model, optimizer='adam')",
         "optimizers": "labdl.train has the optimizers, such as labdl.train.Adam(1e-3)",
+        "seed_everything": "write labdl.seed(…)",
+        "set_seed": "write labdl.seed(…)",
+        "manual_seed": "write labdl.seed(…)",
+        "LightningModule": "write a subclass of labdl.nn.Module, and labdl.Trainer(model, loss=…, optimizer=…)",
+        "LightningDataModule": "give fit the data: fit(train, validation=…)",
+        "Sequential": "write labdl.nn.Sequential(…)",
+        "Model": "write a subclass of labdl.nn.Module",
+        "Module": "write a subclass of labdl.nn.Module",
+        "Dense": "write labdl.nn.Linear(units)",
+        "DataLoader": "write labdl.data.Loader(data, batch_size)",
+        "Dataset": "labdl.data has the data sets; any object with a length and samples is one",
+        "summary": "write print(model.summary())",
+        "compile": "write labdl.Trainer(model, compiled=True)",
+        "cuda": "write labdl.device('cuda:0')",
         "layers": "labdl.nn has the layers",
         "losses": "labdl.nn has the losses, such as labdl.nn.CrossEntropyLoss()",
         "metrics": "labdl.train.metrics has the metrics, or write Trainer(model, metrics=['accuracy'])",
@@ -51,6 +69,43 @@ _TABLES: dict[str, dict[str, str]] = {
         "TerminateOnNaN": "a training ends by itself where a loss is not finite, with the layer",
         "BackupAndRestore": "write fit(…, checkpoint=folder, resume=True)",
         "ProgbarLogger": "fit shows the progress by itself",
+        "TQDMProgressBar": "fit shows the progress by itself",
+        "RichProgressBar": "fit shows the progress by itself",
+        "ModelSummary": "write print(model.summary())",
+        "History": "fit returns the history",
+        "TensorBoardLogger": "runs of trainer.start are recorded: labdl.runs.open(folder).to_tensorboard(folder)",
+        "WandbLogger": "runs of trainer.start are recorded, and functions in callbacks=[…] get each event",
+        "LearningRateMonitor": "runs of trainer.start record the learning rate",
+        "LearningRateFinder": "write trainer.find_learning_rate(x, y).suggestion()",
+        "StochasticWeightAveraging": "write Trainer(model, average=labdl.train.SWA())",
+        "EMAWeightAveraging": "write Trainer(model, average=labdl.train.EMA(0.999))",
+        "WeightAveraging": "write Trainer(model, average=labdl.train.EMA(0.999)), or SWA()",
+        "SwapEMAWeights": "write Trainer(model, average=labdl.train.EMA(0.999))",
+        "Timer": "write Trainer(model, max_steps=…)",
+        "DeviceStatsMonitor": "trainer.profile(x, y) measures where the time goes",
+        "BackboneFinetuning": "write Trainer(model, freeze='encoder/*'), then another trainer without it",
+        "GradientAccumulationScheduler": "write Trainer(model, accumulate=…), the same in all epochs",
+        "BatchSizeFinder": "choose batch_size, an error of too little memory says what to write",
+        "SaveModelCallback": "write fit(…, checkpoint=labdl.train.Checkpoint(folder, monitor='val_loss'))",
+        "EarlyStoppingCallback": "write labdl.train.EarlyStopping(patience=…)",
+        "GradientClip": "write Trainer(model, clip_norm=…)",
+        "MixedPrecision": "write Trainer(model, precision='float16'), or 'bfloat16'",
+        "Learner": "write labdl.Trainer(model, loss=…, metrics=[…]).fit(x, y)",
+        "LambdaLR": "write Trainer(model, schedule=function of the step that returns a factor)",
+        "StepLR": "write labdl.train.StepDecay(…)",
+        "MultiStepLR": "write labdl.train.MultiStep(…)",
+        "PiecewiseConstantDecay": "write labdl.train.MultiStep(…)",
+        "ExponentialLR": "write labdl.train.ExponentialDecay(…)",
+        "PolynomialLR": "write labdl.train.PolynomialDecay(…)",
+        "LinearLR": "write labdl.train.Linear(…), or LinearWarmup(…)",
+        "CosineAnnealingLR": "write labdl.train.CosineDecay(…)",
+        "CosineAnnealingWarmRestarts": "write labdl.train.CosineRestarts(…)",
+        "CosineDecayRestarts": "write labdl.train.CosineRestarts(…)",
+        "OneCycleLR": "write labdl.train.OneCycle(…)",
+        "CyclicLR": "write labdl.train.Cyclic(…)",
+        "SequentialLR": "write labdl.train.Sequential(…)",
+        "Nadam": "write labdl.train.NAdam(…)",
+        "RMSProp": "write labdl.train.RMSprop(…)",
     },
     "model": {
         "fit": "write labdl.Trainer(model, loss=…, optimizer=…, metrics=[…]).fit(x, y)",
@@ -58,6 +113,20 @@ _TABLES: dict[str, dict[str, str]] = {
         "predict": "write labdl.predict(model, x)",
         "evaluate": "write labdl.Trainer(model, loss=…, metrics=[…]).evaluate(x, y)",
         "cuda": "write model.to('cuda:0')",
+        "cpu": "write model.to('cpu')",
+        "half": "write Trainer(model, precision='float16')",
+        "train_on_batch": "write labdl.Trainer(model, loss=…).train_one_batch(x, y)",
+        "test_on_batch": "write labdl.Trainer(model, loss=…).evaluate(x, y)",
+        "predict_on_batch": "write labdl.predict(model, x)",
+        "predict_proba": "write labdl.predict(model, x), and ops.softmax of it for a model of logits",
+        "save": "write labdl.save(model, path)",
+        "save_weights": "write labdl.save_parameters(model, path)",
+        "load_weights": "write model.load_state_dict(labdl.load_parameters(path))",
+        "get_weights": "write model.state_dict()",
+        "set_weights": "write model.load_state_dict(values)",
+        "count_params": "write print(model.summary())",
+        "zero_grad": "write nothing, each step of a Trainer has its own gradients",
+        "load_from_checkpoint": "write labdl.load(folder of the checkpoint / 'model')",
     },
     "parameter": {
         "grad": "parameter.value is the framework's own variable, with parameter.value.grad on PyTorch and PaddlePaddle; "
@@ -144,30 +213,10 @@ _TABLES: dict[str, dict[str, str]] = {
             ("numpy", "item", "tolist", "asnumpy"), "functions of labdl.ops: a forward reads no values of tensors"
         ),
     },
-    "setting of Trainer": {
-        "device": "call labdl.device('cuda:0') before, or model.to('cuda:0')",
-        "accelerator": "call labdl.device('cuda:0') before, or model.to('cuda:0')",
-        "devices": "call labdl.device('cuda:0') before, or model.to('cuda:0')",
-        "max_epochs": "write epochs=…",
-        "check_val_every_n_epoch": "each epoch ends with a validation, val_check_interval= adds those within it",
-        "enable_progress_bar": "write fit(…, progress=False)",
-        "enable_checkpointing": "there are checkpoints with fit(…, checkpoint=folder) alone",
-        "default_root_dir": "write output_dir=…, the folder of a run",
-        "profiler": "trainer.profile(x, y) measures where the time goes",
-        "detect_anomaly": "a training ends by itself where a loss is not finite, with the layer",
-        "max_time": "write max_steps=…",
-        "overfit_batches": "write limit_train_batches=…, shuffle=False",
-        "strategy": "a training uses one device",
-        "deterministic": "there is no switch for the kernels of a GPU, seed= sets the random numbers",
-        "callbacks": "write fit(…, callbacks=[…])",
-        "weight_decay": "write optimizer=labdl.train.AdamW(1e-3, weight_decay=…)",
-        "gradient_clip_val": "write clip_norm=…",
-        "accumulate_grad_batches": "write accumulate=…",
-        "logger": "trainer.start(…) records a run",
-    },
     "setting of a zoo model": {
         "pretrained": 'write weights="torchvision", or another of labdl.models.weights.list_weights(name)',
     },
+    **TRAININGS,
 }
 
 
@@ -199,7 +248,7 @@ def refuse(module: str, name: str) -> NoReturn:
 
 
 class Elsewhere:
-    """An attribute that models of other frameworks have; reading it raises AttributeError with what to write.
+    """An attribute that classes of other frameworks have; reading it raises AttributeError with what to write.
 
     ``where`` is the place in the tables of this module.
     """
@@ -214,3 +263,33 @@ class Elsewhere:
         raise AttributeError(
             f"{owner.__name__!r} object has no attribute {self._name!r}{hint(self._where, self._name)}"
         )
+
+
+def refuse_attributes(where: str) -> Callable[[Kind], Kind]:
+    """Let a class refuse the names of a table, unless it has them: see `Elsewhere`."""
+
+    def decorate(cls: Kind) -> Kind:
+        for name in _TABLES[where]:
+            attribute = Elsewhere(where)
+            attribute.__set_name__(cls, name)
+            setattr(cls, name, attribute)
+        return cls
+
+    return decorate
+
+
+def uncalled_methods(cls: type, base: type) -> str:
+    """What to write for the methods of a class, below its base, that another trainer would call; "" without any."""
+    own = [name for name in _TABLES["method that is not called"] if _defines(cls, base, name)]
+    return "; ".join(f"for {name}: {_TABLES['method that is not called'][name]}" for name in own)
+
+
+def _defines(cls: type, base: type, name: str) -> bool:
+    below = cls.__mro__[: cls.__mro__.index(base)]
+    return any(name in each.__dict__ for each in below)
+
+
+def moments(cls: type) -> list[str]:
+    """What to write for the methods of a class of callbacks that are moments in other frameworks."""
+    table = _TABLES["moment of a callback"]
+    return [f"{name} is {table[name]}" for name in cls.__dict__ if name in table]

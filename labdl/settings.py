@@ -205,7 +205,8 @@ def describe(annotation: Any) -> str:
             f"a list of {'numbers' if float in alternatives(args[0]) else 'integers' if args[0] is int else 'settings'}"
         )
     if origin is tuple:
-        kind = "numbers" if any(float in alternatives(a) for a in args if a is not Ellipsis) else "integers"
+        inner = {each for a in args if a is not Ellipsis for each in alternatives(a)}
+        kind = "numbers" if float in inner else "texts" if inner == {str} else "integers"
         return f"a list of {kind}" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} {kind}"
     return {int: "an integer", float: "a number", bool: "true or false", str: "a text", type(None): "nothing"}.get(
         annotation, getattr(annotation, "__name__", str(annotation))

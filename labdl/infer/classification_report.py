@@ -63,7 +63,7 @@ class ClassCounts:
             return
         threshold = EVEN_ODDS[self.outputs] if self.processor is None else self.processor.score_threshold
         if self.multilabel:
-            chosen, true = binarize_labels("Classification", output, target, threshold)
+            chosen, true, _ = binarize_labels("Classification", output, target, threshold)
             statistics = (
                 (chosen & true).sum(0),
                 chosen.sum(0),

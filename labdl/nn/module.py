@@ -12,7 +12,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.display import model_mimebundle, model_widget
 from labdl.errors import ConfigError, ModelError
-from labdl.habits import Elsewhere
+from labdl.habits import refuse_attributes
 from labdl.interop.key_map import Keys
 from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.failing_layer import name_failing_layer
@@ -28,6 +28,7 @@ from labdl.spec import Spec
 observer: ContextVar[Any] = ContextVar("observer", default=None)  # the recorder of the trace being taken
 
 
+@refuse_attributes("model")
 class Module:
     """Base class of all layers and models (T/AII 008-2023, A.2).
 
@@ -60,9 +61,6 @@ class Module:
     _ties: dict[str, str]
     _trainable: bool  # see labdl.nn.trainable
     _frozen_later: tuple[tuple[str, bool], ...]
-
-    # names that models of other frameworks have
-    fit, compile, predict, evaluate, cuda = (Elsewhere("model") for _ in range(5))
 
     def __new__(cls, *args, **kwargs):
         if (args or kwargs) and cls.__init__ is object.__init__:

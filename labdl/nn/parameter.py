@@ -10,9 +10,10 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ConfigError
-from labdl.habits import Elsewhere
+from labdl.habits import refuse_attributes
 
 
+@refuse_attributes("parameter")
 class Parameter:
     """A tensor of a module: its declaration, and after build the backend's own variable in ``value``.
 
@@ -24,7 +25,6 @@ class Parameter:
     """
 
     learnable: ClassVar[bool] = True
-    grad, data, numpy, assign = (Elsewhere("parameter") for _ in range(4))
     changes: ClassVar[int] = (
         0  # counts changes of `trainable` and of variables of any parameter; training refreshes on it
     )

@@ -18,7 +18,7 @@ from labdl.nn.module import Module
 from labdl.saving import load, paths
 from labdl.tasks.fine_tuning import create_trainer
 from labdl.tasks.text_models import is_pretrained_name
-from labdl.train.aliases import full_names
+from labdl.train.aliases import TRAINER, full_names
 from labdl.train.config import names, parse_yaml, read
 from labdl.train.progress_bar import follow
 from labdl.train.run.run import Run
@@ -56,7 +56,7 @@ def apply_changes(settings: Mapping[str, Any], changes: list[str]) -> dict[str, 
 def run(options: argparse.Namespace) -> int:
     """Train with the settings of ``options.config`` and its ``changes``; returns the exit status, 0 or `INTERRUPTED`."""
     settings = apply_changes(read(options.config), options.changes)
-    trainer = _task_trainer(full_names(settings)) if "task" in settings else _trainer(settings)
+    trainer = _task_trainer(full_names(settings, TRAINER)) if "task" in settings else _trainer(settings)
     if trainer.settings.train_dataset is None:
         raise ConfigError(
             f"{options.config} has no train_dataset: give the name of a data set, such as digits, or a file"

@@ -23,7 +23,7 @@ from labdl.train.data_adapter import map_structure
 from labdl.train.device_prefetch import prefetch_for
 from labdl.train.loaders import first_batch
 from labdl.train.optimizers import BoundOptimizer
-from labdl.train.output_losses import OutputLosses
+from labdl.train.output_losses import OutputLosses, OutputMetric
 from labdl.train.phases import Phase, check_phases
 from labdl.train.precision import LossScaler
 from labdl.train.state import PhaseState
@@ -101,10 +101,20 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
     kind = kind_of_outputs(context)
     for metric in context.metrics.values():
         metric.outputs = kind  # type: ignore[misc]
+        of_output = isinstance(metric, OutputMetric)
+        (metric.metric if of_output else metric).ignored = ignored_target(context, metric.output if of_output else None)  # type: ignore[misc]
     if state.backend is not backend or not state.loss_built:
         state.evaluations.clear()
         _build_loss(context, state, targets_of(context.loss_function, state.conversion(x, y)[1]))
     state.bound_to = binding_key()
+
+
+def ignored_target(context: TrainContext, output: str | None = None) -> int | None:
+    """The number of targets that the loss ignores, of an output for a model of several; None without one."""
+    loss = None if context.overridden & {"loss", "phases"} else plain_loss(context.loss_function)
+    if output is not None:
+        loss = loss.losses.get(output) if isinstance(loss, OutputLosses) else None
+    return getattr(loss, "ignore_index", None)
 
 
 def kind_of_outputs(context: TrainContext) -> OutputKind:

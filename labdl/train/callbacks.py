@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from labdl import habits
 from labdl.errors import ConfigError, StateDictError
 from labdl.train.early_stopping import EarlyStopping
 
@@ -33,6 +34,12 @@ class Callback:
 
         trainer.fit(data, callbacks=[Best()])
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        moments = habits.moments(cls)
+        if moments:
+            raise ConfigError(f"{cls.__name__} has methods that no training calls: {', '.join(moments)}")
 
     def on_fit_start(self, trainer: Trainer) -> Any:
         """The training starts or resumes; the model is built."""

@@ -28,6 +28,7 @@ from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
 from labdl.settings import set_plain_numbers
 from labdl.train import pytree, state_dict
+from labdl.train.aliases import CHECKPOINT, accept_other_names
 from labdl.train.directions import Direction, Mode, Monitor, find_direction, monitored_value
 from labdl.train.progress import MonitoredValue, Progress, TrainingDocument, parse_document
 
@@ -43,6 +44,7 @@ _LARGEST = 2**26  # bytes of state.json, far above the size of any history
 _write_lock = threading.Lock()  # one writer at a time, so that partial folders are those of killed processes
 
 
+@accept_other_names("setting of Checkpoint", CHECKPOINT)
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
     """Saves checkpoints of a training in a folder: the last ones, and the best.
@@ -229,6 +231,8 @@ def checkpoint_to_resume(resume: bool | str | Path | None, checkpoint: Checkpoin
     """The checkpoint to resume from, None for a new training. Raises ConfigError and FileNotFoundError."""
     newest = None if checkpoint is None else checkpoint.latest
     path = None
+    if resume == "last" and checkpoint is not None and not Path("last").exists():  # as ckpt_path of Lightning
+        resume = True
     if resume is True:
         if checkpoint is None:
             raise ConfigError(

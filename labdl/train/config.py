@@ -20,7 +20,7 @@ from labdl.nn.foreign import ForeignLayer
 from labdl.nn.types import Count, Positive
 from labdl.settings import INNER, LARGEST, Share, check, create
 from labdl.signature import show_plain_types
-from labdl.train.aliases import full_names
+from labdl.train.aliases import PRECISION_HINTS, PRECISIONS, TRAINER, advise, full_names
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.data_adapter import as_dataset
 from labdl.train.early_stopping import EarlyStopping
@@ -71,6 +71,7 @@ class TrainerSettings:
         for name in ("freeze", "gradient_checkpointing"):
             setattr(self, name, tuple(given) if isinstance(given := getattr(self, name), list) else given)
         self.health = 0.0 if self.health is False else self.health
+        self.precision = _precision(self.precision)  # type: ignore[assignment]
         check(self)
         _check_range(self)
         if self.clip_norm is not None and self.clip_value is not None:
@@ -106,6 +107,14 @@ class TrainerSettings:
             if value != field.default and field.name not in _RUN_SETTINGS:
                 settings[field.name] = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[call-overload]
         return settings
+
+
+def _precision(value: Any) -> Any:
+    """The name of a precision, also for the names that it has in Lightning and Keras."""
+    hint = advise(value, PRECISION_HINTS)
+    if hint:
+        raise ConfigError(f'Trainer: precision wants "float32", "bfloat16", "float16", received {value!r}{hint}')
+    return PRECISIONS.get(value, value) if isinstance(value, str | int) and not isinstance(value, bool) else value
 
 
 def _check_range(settings: TrainerSettings) -> None:
@@ -216,7 +225,7 @@ _ARGUMENTS = (
 
 def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two dictionaries of settings; ``changes`` take precedence. Raises ConfigError for unknown keys."""
-    merged = {**full_names(settings), **full_names(changes)}
+    merged = {**full_names(settings, TRAINER), **full_names(changes, TRAINER)}
     check_names(merged)
     return merged
 

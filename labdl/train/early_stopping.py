@@ -11,10 +11,12 @@ from labdl.errors import StateDictError
 from labdl.nn.types import Whole
 from labdl.settings import Amount, check
 from labdl.signature import show_plain_types
+from labdl.train.aliases import STOPPING, accept_other_names
 from labdl.train.directions import Direction, Mode, Monitor, find_direction, monitored_value
 from labdl.train.events import Epoch, Event, Validation
 
 
+@accept_other_names("setting of EarlyStopping", STOPPING)
 @show_plain_types
 @dataclasses.dataclass
 class EarlyStopping:

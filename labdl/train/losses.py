@@ -9,7 +9,7 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.settings import create
-from labdl.train.aliases import LOSS_HINTS, LOSSES
+from labdl.train.aliases import LOSS_HINTS, LOSSES, METRIC_HINTS, advise, find_name
 from labdl.train.aliases import METRICS as METRIC_ALIASES
 from labdl.train.config import refuse_class, resolve
 from labdl.train.metrics import METRICS, Metric
@@ -40,7 +40,7 @@ def loss(value: str | Callable, **settings) -> Callable:
         if value not in everything:
             raise ConfigError(
                 f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
-                f"(output, target), received {value!r}{LOSS_HINTS.get(value) or suggest_name(value, everything)}"
+                f"(output, target), received {value!r}{advise(value, LOSS_HINTS) or suggest_name(value, everything)}"
             )
         value = _with_settings(everything[value], value, settings)
     refuse_class(value, "loss")
@@ -76,8 +76,8 @@ def losses_of(value: Any) -> Callable:
 
 
 def full_name(name: str) -> str:
-    """The name of a loss for itself or its short name."""
-    return LOSSES.get(name, name)
+    """The name of a loss for itself, its short name, or its name as a class of PyTorch or Keras where that is the same."""
+    return name if advise(name, LOSS_HINTS) else find_name(name, _all_losses(), LOSSES) or name
 
 
 def _with_settings(cls: type[Module], name: str, settings: dict[str, Any]) -> Module:
@@ -140,7 +140,8 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]] | None
                     'metrics={"label": ["accuracy"]}'
                 )
         refuse_class(value, "metrics")
-        value = METRIC_ALIASES.get(value, value) if isinstance(value, str) else value
+        if isinstance(value, str) and not advise(value, METRIC_HINTS):
+            value = find_name(value, METRICS, METRIC_ALIASES) or value
         if isinstance(value, str) and value in METRICS:
             entry = create(METRICS[value], settings)
         elif isinstance(value, Metric):
@@ -150,7 +151,7 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]] | None
         else:
             raise ConfigError(
                 f"metrics wants any of {', '.join(METRICS)}, objects such as TopKAccuracy(k=5), or functions "
-                f"(output, target), received {value!r}{suggest_name(value, METRICS)}"
+                f"(output, target), received {value!r}{advise(value, METRIC_HINTS) or suggest_name(value, METRICS)}"
             )
         if not entry.scalar:
             raise ConfigError(

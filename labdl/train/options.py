@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
+from labdl import habits
 from labdl.errors import ConfigError, suggest_name
 from labdl.train import aliases
 
@@ -32,6 +33,7 @@ class TrainingOptions(TypedDict, total=False):
 
     validation: Any
     validation_data: Any
+    val_dataloaders: Any
     validation_split: float | None
     validation_from: ValidationFrom | None
     epochs: int | None
@@ -42,6 +44,7 @@ class TrainingOptions(TypedDict, total=False):
     sample_weight: Any
     checkpoint: Checkpoint | str | Path | None
     resume: bool | str | Path | None
+    ckpt_path: bool | str | Path | None
     health: float | None
     callbacks: Iterable[Callable[[Event], Any] | Callback]
 
@@ -68,12 +71,15 @@ class StepOptions(TypedDict, total=False):
     drop_last: bool
     fast_dev_run: bool | int
     lr: float
+    accumulate_grad_batches: int
+    gradient_clip_val: float | None
 
 
 class TrainerOptions(StepOptions, total=False):
     """Keywords of `Trainer` besides its named arguments: the fields of `labdl.train.config.TrainerSettings`."""
 
     epochs: int
+    max_epochs: int
     batch_size: int
     shuffle: bool
     train_dataset: Any
@@ -107,13 +113,7 @@ class SweepOptions(RaceOptions, total=False):
     callbacks: Iterable[Callable[[Event], Any] | Callback]
 
 
-_HINTS = {
-    "verbose": ": progress=False hides the progress bar",
-    "x": ": give the data by place, {method}(x, y)",
-    "validation_steps": ": write Trainer(model, limit_val_batches=…)",
-    "max_epochs": ": write epochs=…",
-    "initial_epoch": ": resume= goes on from a checkpoint",
-}
+_WITHOUT_TRAINING = ("evaluate", "test")
 
 
 def training_options(method: str, given: Mapping[str, Any], own: Collection[str] = ()) -> dict[str, Any]:
@@ -135,9 +135,14 @@ def check_keywords(function: str, given: Iterable[str], known: Collection[str]) 
 
 
 def _hint(function: str, name: str, known: Collection[str]) -> str:
-    if name in _HINTS:
-        return _HINTS[name].format(method=function.rpartition(".")[2])
+    method = function.rpartition(".")[2]
+    advice = habits.hint("keyword of evaluate" if method in _WITHOUT_TRAINING else "keyword of a training", name)
+    if advice:
+        return advice.format(method=method)
     settings = {*TrainerOptions.__annotations__, *RaceOptions.__annotations__, *StepOptions.__annotations__} - {*known}
     if name in settings:
         return f", a setting of Trainer: write Trainer(model, {name}=…)"
+    advice = habits.hint("setting of Trainer", name)
+    if advice:
+        return f", a setting of Trainer{advice}"
     return suggest_name(name, known)

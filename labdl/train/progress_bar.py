@@ -5,17 +5,56 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
 from tqdm.auto import tqdm
 
+from labdl.errors import ConfigError
 from labdl.train.events import Epoch, Event, Start, Step
 
 SECONDS = 60.0  # between two lines
 
 
-def follow(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the events and show the progress: a bar and a line per epoch if interactive, else plain lines."""
+Display = Literal["bar", "epoch"]
+
+
+def follow(events: Iterable[Event], display: Display = "bar") -> Iterator[Event]:
+    """Yield the events and show the progress: a bar and a line per epoch if interactive, else plain lines.
+
+    ``display`` "epoch" prints a line per epoch alone.
+    """
+    if display == "epoch":
+        return _epochs(events)
     return _bar(events) if _is_interactive() else _lines(events)
+
+
+def display_of(progress: Any, verbose: Any = None) -> Display | None:
+    """What a training shows, by ``progress`` of `Trainer.fit`, or the ``verbose`` of Keras; None for nothing."""
+    if verbose is not None:
+        choices = {0: None, 1: "bar", 2: "epoch", "auto": "bar"}
+        if not isinstance(verbose, int | str) or verbose not in choices:
+            raise ConfigError(
+                f"verbose wants 0 for nothing, 1 for a bar or 2 for a line of each epoch, received {verbose!r}"
+            )
+        return choices[verbose]  # type: ignore[return-value]
+    if progress not in (True, False, "epoch"):
+        raise ConfigError(f"progress wants True, False, or 'epoch' for a line of each epoch, received {progress!r:.60}")
+    return ("epoch" if progress == "epoch" else "bar") if progress else None
+
+
+def _epochs(events: Iterable[Event]) -> Iterator[Event]:
+    """Print a line per epoch."""
+    epochs = 0
+    for event in events:
+        if isinstance(event, Start):
+            epochs = event.epochs
+        elif isinstance(event, Epoch):
+            print(_epoch_line(event, epochs), flush=True)
+        yield event
+
+
+def _epoch_line(event: Epoch, epochs: int) -> str:
+    return f"Epoch {event.epoch}/{epochs}  {_format(event.values)}  {event.samples_per_second:,.0f} samples/s"
 
 
 def _is_interactive() -> bool:
@@ -39,8 +78,7 @@ def _bar(events: Iterable[Event]) -> Iterator[Event]:
                 if bar.n % 20 == 0:
                     bar.set_postfix(loss=f"{losses:.4f}", refresh=False)
             elif isinstance(event, Epoch) and bar is not None:
-                speed = f"{event.samples_per_second:,.0f} samples/s"
-                bar.write(f"Epoch {event.epoch}/{epochs}  {_format(event.values)}  {speed}")
+                bar.write(_epoch_line(event, epochs))
             yield event
     finally:
         if bar is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import ratio
-from labdl.train.metrics.outputs import classify_outputs, count_classes
+from labdl.train.metrics.outputs import classify_outputs, count_classes, counted_samples
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -24,8 +24,8 @@ Table = tuple[str, list[list[str]]]  # title and rows, the first being the heade
 class PerClass:
     """Precision, recall, F1 and support of each class of a classifier; empty for other models."""
 
-    def __init__(self, names: Sequence[str] | None = None):
-        self.names, self.counts, self.unsupported = names, None, False
+    def __init__(self, names: Sequence[str] | None = None, ignored: int | None = None):
+        self.names, self.ignored, self.counts, self.unsupported = names, ignored, None, False
 
     def add(self, output: Any, target: Any) -> None:
         """Add a batch of arrays; ignored unless its targets are class numbers and its outputs scores."""
@@ -40,8 +40,8 @@ class PerClass:
             self.unsupported = True
             return
         try:
-            chosen, true, classes, _ = classify_outputs("report", output, target)
-        except ModelError:  # invalid class numbers, such as an ignore_index of the loss
+            chosen, true, classes, _ = classify_outputs("report", *counted_samples(self.ignored, output, target))
+        except ModelError:  # invalid class numbers
             self.unsupported = True
             return
         counts = np.stack([count_classes(v, classes) for v in (chosen[chosen == true], chosen, true)])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import warnings
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from labdl import habits
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
@@ -21,8 +23,8 @@ from labdl.runs.metadata import check_name, write_about
 from labdl.runs.reading import values as limits
 from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
-from labdl.train.aliases import full_names
-from labdl.train.binding import convert
+from labdl.train.aliases import TRAINER, full_names
+from labdl.train.binding import convert, ignored_target
 from labdl.train.class_names import class_names_of
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_batch, as_dataset
@@ -35,7 +37,7 @@ from labdl.train.learning_rate_finder import LearningRateCurve, find_learning_ra
 from labdl.train.loop import Loop
 from labdl.train.optimizers import BoundOptimizer, Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
-from labdl.train.options import TrainerOptions, TrainingOptions, training_options
+from labdl.train.options import TrainerOptions, TrainingOptions, check_keywords, training_options
 from labdl.train.phases import Phase
 from labdl.train.report import PerClass, Report
 from labdl.train.run.groups import membership
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from labdl.train.run.run import Run
 
 
+@habits.refuse_attributes("method of Trainer")
 class Trainer:
     """Trains a model on the backend that holds its parameters.
 
@@ -110,11 +113,16 @@ class Trainer:
         learning_rate: float | None = None,
         **settings: Unpack[TrainerOptions],
     ):
-        given = full_names({"learning_rate": learning_rate, **settings} if learning_rate is not None else settings)
+        given = full_names(
+            {"learning_rate": learning_rate, **settings} if learning_rate is not None else settings, TRAINER
+        )
         rate = given.pop("learning_rate", None)
         module = model.to_module() if isinstance(model, Graph) else model
         if not isinstance(module, Module):
             raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
+        advice = habits.uncalled_methods(type(module), Module)
+        if advice:
+            warnings.warn(f"{type(module).__name__} has methods that a Trainer does not call: {advice}", stacklevel=2)
         resolved = config.create_settings(given)
         config.check_execution(backend, compiled, seed)
         loss_function = losses.losses_of(loss)
@@ -139,6 +147,12 @@ class Trainer:
         self.loop: Loop | None = None  # the current training, or the last one
         self.last: dict[str, float] = {}  # values of the last batch
         self._test_results: tuple[dict[str, float], PerClass] | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        advice = habits.uncalled_methods(cls, Trainer)
+        if advice:
+            raise ConfigError(f"{cls.__name__} has methods that no training calls: {advice}")
 
     @classmethod
     @show_keywords(__init__)
@@ -302,19 +316,25 @@ class Trainer:
         self.context = self.loop.context
         return self.loop.run_epoch()
 
-    def evaluate(self, dataset, y=None, *, batch_size: int = 256, averaged: bool = False) -> dict[str, float]:
+    @show_keywords()
+    def evaluate(
+        self, dataset, y=None, *, batch_size: int = 256, averaged: bool = False, **unknown: Any
+    ) -> dict[str, float]:
         """Mean loss and metrics over a data set, in evaluation mode; ``averaged`` uses the averaged parameters.
 
         ``evaluate(dataset)`` or ``evaluate(x, y)``, with the data that `fit` takes. The loss is that of one large batch,
         whatever ``batch_size`` is, for a loss of one's own the mean weighted by the numbers of samples.
         """
+        check_keywords("Trainer.evaluate", unknown, ("batch_size", "averaged"))
         data = as_dataset(dataset if y is None else (dataset, y))
         return evaluate(self.context, self.state, data, batch_size, averaged=averaged)
 
-    def test(self, dataset, y=None, *, batch_size: int = 256) -> dict[str, float]:
+    @show_keywords()
+    def test(self, dataset, y=None, *, batch_size: int = 256, **unknown: Any) -> dict[str, float]:
         """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
+        check_keywords("Trainer.test", unknown, ("batch_size",))
         data = as_dataset(dataset if y is None else (dataset, y))
-        classes = PerClass(self.model.class_names or class_names_of(data))
+        classes = PerClass(self.model.class_names or class_names_of(data), ignored_target(self.context))
         averaged = isinstance(self.settings.average, EMA)
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
         self._test_results = values, classes
@@ -449,6 +469,17 @@ class Trainer:
             self.optimizer = dataclasses.replace(self.optimizer, learning_rate=value)
 
     @property
+    def should_stop(self) -> bool:
+        """True if the training ends after the current step; set True, in a callback or a method, it does. As in Lightning."""
+        return self.loop is not None and self.loop.should_stop
+
+    @should_stop.setter
+    def should_stop(self, value: bool) -> None:
+        if self.loop is None or not value:
+            raise ConfigError("should_stop is set to True while a training is active: write trainer.should_stop = True")
+        self.loop.request_stop()
+
+    @property
     def bound_optimizer(self) -> BoundOptimizer | None:
         """The optimizer of the first phase with its parameters; None before the model is built."""
         return self.state.phases[0].optimizer if self.state.phases else None
@@ -490,7 +521,13 @@ class Trainer:
 
     @show_keywords(start_loop)
     def fit(
-        self, train=None, y=None, *, progress: bool = True, **options: Unpack[TrainingOptions]
+        self,
+        train=None,
+        y=None,
+        *,
+        progress: bool | Literal["epoch"] = True,
+        verbose: Literal[0, 1, 2, "auto"] | None = None,
+        **options: Unpack[TrainingOptions],
     ) -> dict[str, list[float]]:
         """Train with a progress bar, and return the history: for each value a list with one entry per epoch.
 
@@ -502,22 +539,23 @@ class Trainer:
         - ``class_weight``: weights of the classes, or "balanced"; ``sample_weight``: weights of the samples
         - ``checkpoint``, ``resume``: a folder in which the state is saved, and whether to go on from there
         - ``callbacks``: functions that are called with each event, or objects of `Callback`
-        - ``progress``: False hides the progress bar
+        - ``progress``: False hides the progress bar, "epoch" prints a line for each epoch; ``verbose`` 1, 0 and 2, as in Keras
 
         Ctrl-C stops after the current step, leaves the model usable and raises KeyboardInterrupt, so that a loop of
         trainings ends too (``progress.history`` has the values so far); pressed again, it stops at once. Raises
         MemoryError and OSError with advice when memory or disk space runs out.
         """
-        from labdl.train.progress_bar import follow
+        from labdl.train.progress_bar import display_of, follow
 
-        options = training_options("fit", options, ["progress"])  # type: ignore[assignment]
+        options = training_options("fit", options, ["progress", "verbose"])  # type: ignore[assignment]
+        display = display_of(progress, verbose)
         with self._explain_errors(options.get("batch_size")):
             events = self.events(train if y is None else (train, y), **options)
             loop = self.loop
             assert loop is not None
             with Interruption() as interruption:
                 try:
-                    for _ in follow(events) if progress else events:
+                    for _ in follow(events, display) if display else events:
                         if interruption.count:
                             break
                 except BaseException as error:

@@ -17,6 +17,7 @@ from labdl.train.metrics.outputs import (
     class_numbers,
     classify_outputs,
     count_classes,
+    counted_samples,
 )
 
 __all__ = [
@@ -44,15 +45,18 @@ class Accuracy(Metric):
     and 1, predicted above ``threshold``; or integer class numbers. The threshold defaults to 0 for logits and 0.5 for
     probabilities, which a trainer knows from the loss and the last layer. A sample with a score of NaN is wrong. The other
     classification metrics take the same, with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
+    Targets that are ``ignore_index`` are left out, by default those that the loss of the training ignores, -100 of
+    `nn.CrossEntropyLoss`; averages over classes are without a class of that number. Semantics: torchmetrics.
     """
 
     task = "classification"
     higher_is_better = True
 
     threshold: float | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
-        output, target = np.asarray(output), np.asarray(target)
+        output, target = counted_samples(self.ignored_target, output, target)
         # fast path for training steps
         if output.shape[:-1] == target.shape and output.ndim and output.shape[-1] > 1:
             numbers = class_numbers("Accuracy", target, output.shape[-1])
@@ -75,9 +79,10 @@ class TopKAccuracy(Metric):
     higher_is_better = True
 
     k: Annotated[int, Ge(1)] = 5
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
-        output, target = np.asarray(output), np.asarray(target)
+        output, target = counted_samples(self.ignored_target, output, target)
         if output.shape[:-1] != target.shape:
             raise ModelError(
                 f"TopKAccuracy wants scores (..., classes) and class numbers (...), received {output.shape} "
@@ -93,11 +98,12 @@ class TopKAccuracy(Metric):
 
 
 def _counts(owner, output, target) -> tuple:
-    """For each class: correct, predicted and true counts, and the number of samples."""
+    """For each class: correct, predicted and true counts, and the number of samples, of each label with ``multilabel``."""
     name = type(owner).__name__
     if getattr(owner, "multilabel", False):
-        chosen, true = binarize_labels(name, output, target, owner.score_threshold)
-        return (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true))
+        chosen, true, counted = binarize_labels(name, output, target, owner.score_threshold, owner.ignored_target)
+        return (chosen & true).sum(0), chosen.sum(0), true.sum(0), counted.sum(0)
+    output, target = counted_samples(owner.ignored_target, output, target)
     chosen, true, classes, binary = classify_outputs(name, output, target, owner.score_threshold)
     right = chosen[chosen == true]
     counts = [count_classes(v, classes) for v in (right, chosen, true)]
@@ -106,13 +112,18 @@ def _counts(owner, output, target) -> tuple:
         counts[1] = counts[1] + missing.sum() - missing
     if binary and hasattr(owner, "average"):
         counts = [c[1:] for c in counts]  # of the positive class
+    elif hasattr(owner, "average") and owner.ignored_target in range(classes):
+        for each in counts:
+            each[owner.ignored_target] = 0
     return *counts, np.int64(chosen.size)
 
 
 def _average_share(owner, share, right, chosen, true, n):
     """Average over classes of a share of correct, predicted and true counts; micro sums the counts first."""
     if owner.average == "micro":
-        return float(share(*(np.sum(v) for v in (right, chosen, true)), n * len(true)))
+        classes = len(true) - (not owner.multilabel and owner.ignored_target in range(len(true)))
+        samples = np.sum(n) if owner.multilabel else n * classes
+        return float(share(*(np.sum(v) for v in (right, chosen, true)), samples))
     return average_classes(share(right, chosen, true, n), true, (chosen > 0) | (true > 0), owner.average)
 
 
@@ -130,6 +141,7 @@ class _ClassMetric(Metric):
     average: Average = "macro"
     threshold: float | None = None
     multilabel: bool = False
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -211,6 +223,7 @@ class BalancedAccuracy(Metric):
     higher_is_better = True
 
     threshold: float | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -227,6 +240,7 @@ class CohenKappa(Metric):
     higher_is_better = True
 
     threshold: float | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -247,6 +261,7 @@ class MatthewsCorrelation(Metric):
     higher_is_better = True
 
     threshold: float | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -266,11 +281,16 @@ class HammingLoss(Metric):
 
     threshold: float | None = None
     multilabel: bool = False
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
         if self.multilabel:
-            chosen, true = binarize_labels("HammingLoss", output, target, self.score_threshold)
+            chosen, true, counted = binarize_labels(
+                "HammingLoss", output, target, self.score_threshold, self.ignored_target
+            )
+            return np.count_nonzero(chosen != true), np.count_nonzero(counted)
         else:
+            output, target = counted_samples(self.ignored_target, output, target)
             chosen, true, _, _ = classify_outputs("HammingLoss", output, target, self.score_threshold)
         return np.count_nonzero(chosen != true), true.size
 
@@ -288,12 +308,14 @@ class ConfusionMatrix(Metric):
     task = "classification"
 
     threshold: float | None = None
+    ignore_index: int | None = None
 
     @property
     def scalar(self) -> bool:
         return False
 
     def statistics(self, output, target):
+        output, target = counted_samples(self.ignored_target, output, target)
         chosen, true, classes, _ = classify_outputs("ConfusionMatrix", output, target, self.score_threshold)
         pairs = (true * classes + chosen)[chosen >= 0]
         return (np.bincount(pairs, minlength=classes * classes).reshape(classes, classes),)

@@ -58,7 +58,7 @@ class _Curve(Metric):
         return False
 
     def statistics(self, output, target):
-        scores, truths = score_columns(type(self).__name__, output, target, self.takes_logits)
+        scores, truths = score_columns(self, output, target)
         return [scores], [truths]
 
     def value(self, scores, truths) -> Any:
@@ -83,6 +83,7 @@ class ROCCurve(_Curve):
     """
 
     from_logits: bool | None = None
+    ignore_index: int | None = None
     drop_intermediate: bool = True
 
     def points(self, scores, true):
@@ -104,6 +105,7 @@ class PrecisionRecallCurve(_Curve):
     """
 
     from_logits: bool | None = None
+    ignore_index: int | None = None
     drop_intermediate: bool = False
 
     def points(self, scores, true):

@@ -52,7 +52,8 @@ class Metric:
     A metric is a class with annotated settings and two methods: ``statistics(output, target)`` computes a tuple of arrays
     from a batch of NumPy arrays, and ``value(*statistics)`` the metric. ``join`` combines the statistics of two batches, by
     default by addition. ``outputs`` says what scores are where a setting such as ``threshold`` leaves it open; a trainer or an
-    evaluator sets it. ``task`` is the kind of targets it is for. ``costly`` metrics are displayed once per epoch, not at
+    evaluator sets it, and ``ignored``, the number of targets that the loss ignores, which is the default of a setting
+    ``ignore_index``. ``task`` is the kind of targets it is for. ``costly`` metrics are displayed once per epoch, not at
     each step. ``higher_is_better`` is the order of runs by the metric.
     """
 
@@ -62,6 +63,7 @@ class Metric:
     higher_is_better: ClassVar[bool | None] = None  # None if undefined
     name: ClassVar[str] = "metric"
     outputs: ClassVar[OutputKind] = "logits"
+    ignored: ClassVar[int | None] = None
 
     _state: tuple | None = None
 
@@ -92,6 +94,12 @@ class Metric:
         """The setting ``from_logits``, by default whether the outputs are logits."""
         given = getattr(self, "from_logits", None)
         return self.outputs == "logits" if given is None else given
+
+    @property
+    def ignored_target(self) -> int | None:
+        """The setting ``ignore_index``, by default the number of targets that the loss of a training ignores."""
+        given = getattr(self, "ignore_index", None)
+        return self.ignored if given is None else given
 
     @property
     def has_data(self) -> bool:

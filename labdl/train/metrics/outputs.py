@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,24 @@ def classify_outputs(name: str, output, target, threshold: float = 0.0) -> Decis
     return Decisions(predictions, true, classes, False)
 
 
+def counted_samples(ignored: int | None, output: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Output and target without the positions whose class number, or 0 or 1 of one score, is ``ignored``.
+
+    Scores (..., classes) become (N, classes). Rows of one-hot targets and what has other shapes stay as they are.
+    """
+    output, target = np.asarray(output), np.asarray(target)
+    if ignored is None or target.dtype.kind not in "iuf":
+        return output, target
+    numbers = output.ndim == target.ndim + 1 and output.shape[:-1] == target.shape
+    single = output.shape == target.shape and (
+        output.dtype.kind in "iub" or output.ndim < 2 or output.shape[-1] == 1  # not rows of one-hot targets
+    )
+    if not numbers and not single:
+        return output, target
+    counted = target != ignored
+    return (output, target) if counted.all() else (output[counted], target[counted])
+
+
 def choose_classes(scores: np.ndarray) -> np.ndarray:
     """The number of the largest score on the last axis, `NO_CLASS` where one of them is NaN."""
     numbers = scores.argmax(-1)
@@ -81,13 +99,18 @@ def class_numbers(name: str, target: np.ndarray, classes: int = 0) -> np.ndarray
     if whole.size and (whole.min() < 0 or (classes and whole.max() >= classes)):
         raise ModelError(
             f"{name}: targets have classes from {whole.min()} to {whole.max()}, outputs have room for "
-            f"{classes or 'those from 0'}, numbered from 0"
+            f"{classes or 'those from 0'}, numbered from 0; a number for targets that do not count is ignore_index=…"
         )
     return whole
 
 
-def binarize_labels(name: str, output, target, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted and true labels (N, labels) as booleans, for multi-label classification; a score of NaN is a wrong label."""
+def binarize_labels(
+    name: str, output, target, threshold: float, ignored: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predicted and true labels (N, labels) as booleans, for multi-label classification, and which of them count.
+
+    A score of NaN is a wrong label; labels whose target is ``ignored`` are neither predicted nor true.
+    """
     output, target = np.asarray(output), np.asarray(target)
     if output.shape != target.shape or output.ndim < 2:
         raise ModelError(
@@ -95,8 +118,10 @@ def binarize_labels(name: str, output, target, threshold: float) -> tuple[np.nda
             f"{output.shape} and {target.shape}"
         )
     labels = output.shape[-1]
-    true = target > 0.5
-    return np.where(np.isnan(output), ~true, output > threshold).reshape(-1, labels), true.reshape(-1, labels)
+    counted = np.ones(target.shape, bool) if ignored is None else target != ignored
+    true = (target > 0.5) & counted
+    chosen = np.where(np.isnan(output), ~true, output > threshold) & counted
+    return chosen.reshape(-1, labels), true.reshape(-1, labels), counted.reshape(-1, labels)
 
 
 def log_probabilities(output: np.ndarray, from_logits: bool) -> np.ndarray:

@@ -10,7 +10,7 @@ from annotated_types import Ge
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, metric, ratio
-from labdl.train.metrics.outputs import class_numbers, log_probabilities
+from labdl.train.metrics.outputs import class_numbers, counted_samples, log_probabilities
 
 __all__ = ["ExpectedCalibrationError", "MaximumCalibrationError"]
 
@@ -43,9 +43,11 @@ class _CalibrationError(Metric):
 
     bins: Annotated[int, Ge(1)] = 15
     from_logits: bool | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
         name = type(self).__name__
+        output, target = counted_samples(self.ignored_target, output, target)
         confidences, right = (v.ravel() for v in _confidences(name, output, target, self.takes_logits))
         if confidences.size and not (confidences.min() >= 0 and confidences.max() <= 1):
             raise ModelError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, extend_statistics, metric
-from labdl.train.metrics.outputs import class_numbers, log_probabilities
+from labdl.train.metrics.outputs import class_numbers, counted_samples, log_probabilities
 
 __all__ = ["ROCAUC", "AveragePrecision", "LogLoss"]
 
@@ -21,9 +21,10 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (last - (counts - 1) / 2)[inverse.reshape(-1)]
 
 
-def score_columns(name: str, output, target, from_logits: bool):
+def score_columns(owner: Metric, output, target):
     """Scores (N, columns) and 0 or 1 for each: one column for the positive class, or one per class or label."""
-    output, target = np.asarray(output), np.asarray(target)
+    name, from_logits = type(owner).__name__, owner.takes_logits
+    output, target = counted_samples(owner.ignored_target, output, target)
     if output.ndim == target.ndim + 1 and output.shape[-1] > 1 and output.shape[:-1] == target.shape:
         classes = output.shape[-1]
         scores = (log_probabilities(output, True) if from_logits else output).reshape(-1, classes)
@@ -94,9 +95,10 @@ class ROCAUC(Metric):
     costly: ClassVar[bool] = True
     average: Average = "macro"
     from_logits: bool | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
-        scores, truths = score_columns("ROCAUC", output, target, self.takes_logits)
+        scores, truths = score_columns(self, output, target)
         return [scores], [truths]
 
     def value(self, scores, truths):
@@ -117,9 +119,10 @@ class AveragePrecision(Metric):
     costly: ClassVar[bool] = True
     average: Average = "macro"
     from_logits: bool | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
-        scores, truths = score_columns("AveragePrecision", output, target, self.takes_logits)
+        scores, truths = score_columns(self, output, target)
         return [scores], [truths]
 
     def value(self, scores, truths):
@@ -138,9 +141,10 @@ class LogLoss(Metric):
     higher_is_better = False
 
     from_logits: bool | None = None
+    ignore_index: int | None = None
 
     def statistics(self, output, target):
-        output, target = np.asarray(output, "float64"), np.asarray(target)
+        output, target = counted_samples(self.ignored_target, np.asarray(output, "float64"), target)
         if output.ndim == target.ndim + 1 and output.shape[-1] == 1:
             output = output[..., 0]
         if output.shape == target.shape:

@@ -26,7 +26,8 @@ def _pixels(owner, output, target) -> tuple[np.ndarray, ...]:
             f"{name} wants class numbers {target.shape}, or scores with the classes on one axis more (axis="
             f"{owner.axis}; axis=1 is for channels first), received {output.shape}"
         )
-    counted = np.ones(target.shape, bool) if owner.ignore_index is None else target != owner.ignore_index
+    ignored = owner.ignored_target
+    counted = np.ones(target.shape, bool) if ignored is None else target != ignored
     chosen, true, classes, _ = classify_outputs(name, output[counted], target[counted], owner.score_threshold)
     return tuple(count_classes(v, classes) for v in (chosen[chosen == true], chosen, true))
 
@@ -36,7 +37,8 @@ class PixelAccuracy(Metric):
     """Fraction of pixels that are classified correctly.
 
     Scores (N, ..., classes), or with the classes on another ``axis`` (1: channels first), or class numbers, or one score per
-    pixel; masks (N, ...) of class numbers, in which ``ignore_index`` is ignored. Pixels with a score of NaN are wrong.
+    pixel; masks (N, ...) of class numbers, in which ``ignore_index`` is ignored, by default that of the loss of the training.
+    Pixels with a score of NaN are wrong.
     """
 
     task = "segmentation"

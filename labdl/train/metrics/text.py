@@ -218,18 +218,22 @@ class BLEU(Metric):
         return float(np.exp(short + np.log(right / made).mean()))
 
 
+_IGNORED = -100  # as in torch.nn.CrossEntropyLoss
+
+
 @metric
 class Perplexity(Metric):
     """Perplexity of a language model: exp of the mean negative log-probability of the true symbols.
 
-    Logits (..., classes), probabilities with ``from_logits=False``; targets (...), of which ``ignore_index`` is ignored. An
-    output of floating-point numbers in the shape of the targets has the negative log-probabilities themselves.
+    Logits (..., classes), probabilities with ``from_logits=False``; targets (...), of which ``ignore_index`` is ignored, by
+    default that of the loss of the training, or -100. An output of floating-point numbers in the shape of the targets has
+    the negative log-probabilities themselves.
     """
 
     task = "sequence"
     higher_is_better = False
 
-    ignore_index: int = -100
+    ignore_index: int | None = None
     from_logits: bool | None = None
 
     def statistics(self, output, target):
@@ -241,7 +245,7 @@ class Perplexity(Metric):
             raise ModelError(
                 f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and {target.shape}"
             )
-        counted = target != self.ignore_index
+        counted = target != (_IGNORED if self.ignored_target is None else self.ignored_target)
         logs = log_probabilities(output[counted], self.takes_logits)
         numbers = class_numbers("Perplexity", target[counted], output.shape[-1])
         return -np.take_along_axis(logs, numbers[:, None], -1).sum(), np.count_nonzero(counted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, Union, dataclass_transform
 
@@ -11,7 +10,7 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.ops.infix import neutral
 from labdl.settings import INNER, LARGEST, Amount, check, create, form_fields, settings_schema
 from labdl.signature import show_plain_types
-from labdl.train.aliases import full_names
+from labdl.train.aliases import OPTIMIZER, accept_other_names, find_name, full_names
 from labdl.train.optimizers.flat_update import flat_update
 from labdl.train.schedules.base import Schedule
 from labdl.train.schedules.base import schedule as find_schedule
@@ -104,7 +103,7 @@ class Optimizer:
                 f"{type(self).__name__}: groups wants for each pattern settings such as {{'lr': 1e-4}} or an optimizer, "
                 f"received {value!r:.60}"
             )
-        settings = full_names(value)
+        settings = full_names(value, OPTIMIZER)
         rate = settings.pop("schedule", None)
         of_group(self, settings)
         return settings if rate is None else {**settings, "schedule": self._group_schedule(rate)}
@@ -124,7 +123,7 @@ class Optimizer:
 
     def replace(self, settings: Mapping[str, Any]) -> Optimizer:
         """Copy with other settings, and the same groups."""
-        return create(type(self), {**_fields(self), "groups": self.groups, **full_names(settings)})
+        return create(type(self), {**_fields(self), "groups": self.groups, **full_names(settings, OPTIMIZER)})
 
     def settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in form_fields(type(self))}
@@ -191,7 +190,7 @@ class NamedOptimizer:
     extra: tuple[tuple[str, Any], ...] = ()
 
     def make(self, **settings) -> Optimizer:
-        return create(self.cls, {**dict(self.extra), **full_names(settings)})
+        return create(self.cls, {**dict(self.extra), **full_names(settings, OPTIMIZER)})
 
     def code(self, **settings) -> str:
         """Python source that creates the optimizer. Raises ConfigError as `make`."""
@@ -210,23 +209,12 @@ def register(**aliases: dict[str, Any]) -> Callable[[Kind], Kind]:
 
     def decorate(cls: Kind) -> Kind:
         cls = show_plain_types(dataclasses.dataclass(cls))
-        _accept_short_names(cls)
+        accept_other_names("setting of an optimizer", OPTIMIZER)(cls)
         OPTIMIZERS[cls.kind] = NamedOptimizer(cls)  # pyrefly: ignore[missing-attribute]
         OPTIMIZERS.update({name: NamedOptimizer(cls, tuple(extra.items())) for name, extra in aliases.items()})
         return cls
 
     return decorate
-
-
-def _accept_short_names(cls: type) -> None:
-    """Let a class take settings by their short names too: ``Adam(lr=1e-3)``."""
-    init = cls.__init__
-
-    @functools.wraps(init)
-    def __init__(self, *args, **settings):  # noqa: N807
-        init(self, *args, **(full_names(settings) if settings else settings))
-
-    cls.__init__ = __init__  # type: ignore[misc]
 
 
 def of_group(rule: Optimizer, settings: Mapping[str, Any]) -> Optimizer:
@@ -253,12 +241,13 @@ def optimizer(value: str | Optimizer | Mapping[str, Any], **settings) -> Optimiz
         return _from_mapping(value, settings)
     if isinstance(value, Optimizer):
         return value.replace(settings) if settings else value
-    if not isinstance(value, str) or value not in OPTIMIZERS:
+    name = find_name(value, OPTIMIZERS, {}) if isinstance(value, str) else None
+    if name is None:
         raise ConfigError(
             f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received "
             f"{value!r}{suggest_name(value, OPTIMIZERS)}"
         )
-    return OPTIMIZERS[value].make(**settings)
+    return OPTIMIZERS[name].make(**settings)
 
 
 def _from_mapping(value: Mapping[str, Any], settings: Mapping[str, Any]) -> Optimizer:

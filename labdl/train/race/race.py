@@ -18,7 +18,7 @@ from labdl.errors import ConfigError, TrainingError, message_of
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
 from labdl.nn.module import Module
-from labdl.train.aliases import full_names
+from labdl.train.aliases import TRAINER, full_names
 from labdl.train.leaderboard import Leaderboard
 from labdl.train.options import RaceOptions, check_keywords
 from labdl.train.race import serialization
@@ -172,7 +172,7 @@ def race(
         if folder is not None
         else Path("runs") / f"race-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     )
-    trainers = full_names(settings)
+    trainers = full_names(settings, TRAINER)
     options: dict[str, Any] = {
         "epochs": epochs,
         "batch_size": batch_size,

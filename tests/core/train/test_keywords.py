@@ -37,10 +37,10 @@ def test_types_name_the_keywords_of_the_signatures():
     for function in (Trainer.events, Trainer.fit, Trainer.start):
         assert training <= keywords(function)
     fields = {f.name for f in dataclasses.fields(TrainerSettings)}
-    assert set(options.TrainerOptions.__annotations__) - set(aliases.SETTINGS) == fields <= keywords(Trainer)
+    assert set(options.TrainerOptions.__annotations__) - set(aliases.TRAINER) == fields <= keywords(Trainer)
     for function, kind in ((train.race, options.RaceOptions), (train.sweep, options.SweepOptions)):
         own = set(inspect.getfullargspec(_bare(function)).kwonlyargs)
-        assert keywords(function) - own == set(kind.__annotations__) - set(aliases.SETTINGS) - own
+        assert keywords(function) - own == set(kind.__annotations__) - set(aliases.TRAINER) - own
     assert keywords(Inference) <= keywords(Evaluator)
 
 
@@ -57,12 +57,13 @@ def test_types_are_those_of_the_signature():
 X, Y = np.zeros((6, 2), "float32"), np.zeros(6, int)
 WRONG = {
     "epoch": ": did you mean 'epochs'",
-    "verbose": ": progress=False hides the progress bar",
+    "steps": ": write steps_per_epoch=",
     "lr": r", a setting of Trainer: write Trainer\(model, lr=…\)",
     "loss": r", a setting of Trainer",
     "x": r": give the data by place, \w+\(x, y\)",
     "validation_splt": ": did you mean 'validation_split'",
-    "use_multiprocessing": "$",
+    "use_multiprocessing": r": give a labdl\.data\.Loader",
+    "no_such_name": "$",
 }
 
 
@@ -91,8 +92,10 @@ def test_short_names_of_losses(short, name):
 
 
 @pytest.mark.parametrize("name", aliases.LOSS_HINTS)
-def test_losses_of_keras_that_take_probabilities(name):
-    with pytest.raises(ConfigError, match=f"received '{name}': that of Keras takes probabilities"):
+def test_losses_that_are_not_equal_to_one_here(name):
+    with pytest.raises(
+        ConfigError, match=f"received '{name}': (that of (Keras|PyTorch) takes (probabilities|rates)|write )"
+    ):
         Trainer(MODEL, name)
 
 
