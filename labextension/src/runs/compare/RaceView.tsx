@@ -2,12 +2,18 @@
 
 import { useId, useMemo, useState } from 'react';
 import type { Translator } from '../../ui/translator';
-import { look } from './line-styles';
 import { OverlayChart } from './OverlayChart';
 import { runLines, type OverlaySettings } from './overlay-data';
-import { costOf, differenceLines, largest } from './race';
+import {
+  costOf,
+  differenceLines,
+  largest,
+  raceLooks,
+  raceName,
+  sortByBackend
+} from './race';
 import { RaceTable } from './RaceTable';
-import type { Brief, Runs, RunsSource } from './runs-source';
+import type { Runs, RunsSource } from './runs-source';
 import { useCurves } from './useCurves';
 
 export interface RaceViewProps {
@@ -27,15 +33,6 @@ const BY_STEP: OverlaySettings = {
 };
 const DIFFERENCE: OverlaySettings = { ...BY_STEP, isLog: true };
 
-/** Runs of a race in a fixed order, so that their colors do not depend on which started first. */
-function sortByBackend(runs: readonly Brief[]): Brief[] {
-  return [...runs].sort((a, b) => name(a).localeCompare(name(b)));
-}
-
-function name(run: Brief): string {
-  return run.backend ?? run.id;
-}
-
 export function RaceView(props: RaceViewProps): JSX.Element {
   const { source, hovered, onHover, trans } = props;
   const runs = useMemo(() => sortByBackend(props.runs.runs), [props.runs]);
@@ -44,12 +41,8 @@ export function RaceView(props: RaceViewProps): JSX.Element {
   const [chosen, setReference] = useState<string | null>(null);
   const reference = paths.find(path => path === chosen) ?? paths[0];
   const syncKey = useId();
-  const looks = useMemo(
-    // different dashes keep lines visible that lie on each other
-    () => new Map(paths.map((path, i) => [path, look(i, i)])),
-    [paths.join('\n')]
-  );
-  const names = new Map(runs.map(run => [run.path, name(run)]));
+  const looks = useMemo(() => raceLooks(runs), [runs]);
+  const names = new Map(runs.map(run => [run.path, raceName(run)]));
   const losses = useMemo(
     () => runLines(curves, paths, FIGURE, BY_STEP),
     [curves, paths.join('\n')]
@@ -99,7 +92,7 @@ export function RaceView(props: RaceViewProps): JSX.Element {
             >
               {runs.map(run => (
                 <option key={run.path} value={run.path}>
-                  {name(run)}
+                  {raceName(run)}
                 </option>
               ))}
             </select>

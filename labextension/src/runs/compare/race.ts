@@ -2,9 +2,24 @@
 
 import type { Curve } from '../store/decimation';
 import type { RunCurves } from './curves';
+import { look, type Look } from './line-styles';
 import type { OverlayLine } from './overlay-data';
 import type { Brief } from './runs-source';
 import type { CurvesByPath } from './useCurves';
+
+/** Runs of a race in a fixed order, so that their line styles do not depend on which started first. */
+export function sortByBackend(runs: readonly Brief[]): Brief[] {
+  return [...runs].sort((a, b) => raceName(a).localeCompare(raceName(b)));
+}
+
+export function raceName(run: Brief): string {
+  return run.backend ?? run.id;
+}
+
+/** Line styles by path; different dashes keep lines visible that lie on each other. */
+export function raceLooks(runs: readonly Brief[]): ReadonlyMap<string, Look> {
+  return new Map(sortByBackend(runs).map(({ path }, i) => [path, look(i, i)]));
+}
 
 /** Absolute difference of two curves at their common steps. */
 export function difference(curve: Curve, other: Curve): Curve {

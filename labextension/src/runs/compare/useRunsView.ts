@@ -9,6 +9,7 @@ import { Looks, type Look } from './line-styles';
 import { columnsOf, type RunColumn } from './columns';
 import { matches, NO_FILTER, type Filter } from './filter-runs';
 import { isBetterHigh } from './best-run';
+import { raceLooks } from './race';
 import type { Brief, Runs } from './runs-source';
 import { mainFigure } from './settings';
 import { useColumnChoice } from './useColumnChoice';
@@ -89,6 +90,11 @@ export function useRunsView(
   );
   const compared = ordered.filter(run => selected.has(run.path));
   const drawn = compared.slice(0, DRAWN);
+  const paths = drawn.map(run => run.path);
+  const fixed = useMemo(
+    () => (group?.kind === 'race' ? raceLooks(runs) : null),
+    [group, runs]
+  );
 
   return {
     filter,
@@ -116,7 +122,9 @@ export function useRunsView(
     select,
     compared,
     drawn,
-    looks: places.current.of(drawn.map(run => run.path))
+    looks: fixed
+      ? new Map([...fixed].filter(([path]) => paths.includes(path)))
+      : places.current.of(paths)
   };
 }
 

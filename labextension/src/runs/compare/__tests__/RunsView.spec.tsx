@@ -334,6 +334,18 @@ test('a race has its leaderboard, and is stopped as a whole', async () => {
     expect.stringMatching(/paddle.*reference.*128/),
     expect.stringMatching(/torch.*0\.1250.*128/)
   ]);
+  // a backend has one line style, in the leaderboard and in the table below
+  const styleIn = (table: HTMLElement, backend: string) => {
+    const found = within(table).getAllByText(backend)[0].closest('tr');
+    const line = found?.querySelector<SVGElement>('.labdl-swatch path');
+    return [line?.style.stroke, line?.getAttribute('stroke-dasharray')];
+  };
+  const board = screen.getByRole('table', { name: 'Leaderboard' });
+  const runs = screen.getByRole('grid', { name: 'Training runs' });
+  expect(styleIn(board, 'torch')[0]).toMatch(/--labdl-run-/);
+  for (const backend of ['torch', 'paddle']) {
+    expect(styleIn(runs, backend)).toEqual(styleIn(board, backend));
+  }
   await act(async () => {
     fireEvent.click(screen.getByRole('button', { name: 'Stop all' }));
   });
