@@ -22,11 +22,6 @@ _LONGEST = 100_000  # characters of the metadata about inputs
 _DOMAINS = ("", "ai.onnx")  # the operators of the standard
 # empty ones, as PyTorch wrote, are the defaults
 _PER_AXIS = ("strides", "pads", "dilations", "output_padding")
-    "strides",
-    "pads",
-    "dilations",
-    "output_padding",
-)  # empty ones, as PyTorch's exporter wrote, are the defaults
 _FURTHER = ("ai.onnx.ml", "ai.onnx.preview")  # of classical machine learning, and those that are not final
 
 
