@@ -18,9 +18,10 @@ operators elsewhere. Operators that the standard defines by others are read by t
 file itself. Files with an operator set before 13 are converted by `onnx.version_converter` first; of sets newer than LabDL
 knows, operators are read whose definition did not change.
 
-A model has static axes: where an axis, a number of elements or a shape is computed from an input, give that input as a
-constant, `labdl.load("net.onnx", constants={"axes": [1]})`; the error that refuses the file names the inputs. Loops are
-unrolled, up to 1,000 steps; a branch whose condition is known at run time only is computed in both ways.
+Axes, sizes and positions that the model computes, or that are inputs of it, may be others at each call: the result has open
+sizes. Give such an input as a constant where the model should have sizes that are known,
+`labdl.load("net.onnx", constants={"axes": [1]})`, and where an error asks for it. Loops are unrolled, up to 1,000 steps; a
+branch whose condition is known at run time only is computed in both ways.
 
 Resize multiplies sizes and scales in float32, as ONNX Runtime and PyTorch do: 5 times 1.4 is 7.
 

@@ -162,11 +162,16 @@ def main() -> None:
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--show", nargs="*", default=[], choices=KINDS, help="kinds whose cases are listed")
     parser.add_argument("--match", default="", help="a regular expression of cases")
+    parser.add_argument("--progress", type=int, default=0, help="print the counts after each so many cases")
     parser.add_argument("--write", action="store_true", help="record the results, if all cases ran")
     options = parser.parse_args()
     importlib.import_module("labdl").use(options.backend)
     chosen = [c for c in collect() if re.search(options.match, c.name)]
-    found = list(outcomes(options.backend, chosen))
+    found = []
+    for outcome in outcomes(options.backend, chosen):
+        found.append(outcome)
+        if options.progress and len(found) % options.progress == 0:
+            print(len(found), dict(Counter(o.kind for o in found)), flush=True)
     for outcome in found:
         if outcome.kind in options.show:
             print(f"{outcome.kind} {outcome.case}: {outcome.reason:.300}")

@@ -4,11 +4,15 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("onnx")
 sys.path.append(str(Path(__file__).parents[2] / "onnx"))
 import node_suite
+from onnx import TensorProto, helper, numpy_helper
+
+from labdl.saving.onnx.importer.module import decode
 
 pytestmark = pytest.mark.sample(backends=2)
 
@@ -41,3 +45,29 @@ def test_every_node_case_is_right_or_refused(backend):
     if path.exists():  # nothing new is refused
         result = node_suite.record(backend.name, cases, found)
         assert result["cases"].keys() <= json.loads(path.read_text())["cases"].keys()
+
+
+def test_the_sign_of_zero(backend):
+    """Zeros of both signs beside each other, by constants and by a repetition along an axis of unknown size."""
+    node, x = helper.make_node, np.array([[-0.0, 0.0, 1.0, -1.0]], "float32")
+    nodes = [
+        node("Add", ["x", "plus"], ["add"]),
+        node("Add", ["x", "minus"], ["add_minus"]),
+        node("Mul", ["x", "minus"], ["product"]),
+        node("Mul", ["x", "plus"], ["product_plus"]),
+        node("Shape", ["x"], ["sizes"]),
+        node("Expand", ["x", "sizes"], ["expanded"]),
+    ]
+    outputs = ["add", "add_minus", "product", "product_plus", "expanded"]
+    graph = helper.make_graph(
+        nodes,
+        "zeros",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in outputs],
+        [numpy_helper.from_array(np.array(v, "float32"), k) for k, v in (("plus", 0.0), ("minus", -0.0))],
+    )
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    found = [backend.to_numpy(v) for v in decode(data, "f.onnx", backend.name)(backend.tensor(x))]
+    zero, minus = np.float32(0.0), np.float32(-0.0)
+    for ours, theirs in zip(found, [x + zero, x + minus, x * minus, x * zero, x], strict=True):
+        np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs))

@@ -20,6 +20,8 @@ MOST_AXES = 32  # per tensor
 MOST_NODES = 100_000  # that an output depends on
 _LONGEST = 100_000  # characters of the metadata about inputs
 _DOMAINS = ("", "ai.onnx")  # the operators of the standard
+# empty ones, as PyTorch wrote, are the defaults
+_PER_AXIS = ("strides", "pads", "dilations", "output_padding")
 _FURTHER = ("ai.onnx.ml", "ai.onnx.preview")  # of classical machine learning, and those that are not final
 
 
@@ -174,7 +176,11 @@ def read_node(onnx, node, versions: dict[str, int], functions) -> Node:
         node.name,
         tuple(node.input),
         tuple(node.output),
-        {a.name: _attribute(onnx, a, node, versions, functions) for a in node.attribute if not a.ref_attr_name},
+        {
+            a.name: _attribute(onnx, a, node, versions, functions)
+            for a in node.attribute
+            if not a.ref_attr_name and (a.ints or a.name not in _PER_AXIS)
+        },
         versions.get(domain, NEWEST),
         node,
     )

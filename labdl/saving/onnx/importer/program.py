@@ -329,7 +329,9 @@ class Run:
                 and value.ndim == 0
                 and value.dtype in dtypes
             ):
-                return value.array.item()  # the other operand determines the dtype
+                number = value.array.item()  # the other operand determines the dtype
+                # TensorFlow keeps tensors of Python's numbers, and takes the one of 0.0 for -0.0 or the reverse
+                return value.array if number == 0 and np.signbit(number) else number
             return self.tensor(value)
 
         return getattr(ops, name)(*map_values(args, plain), **{k: map_values(v, plain) for k, v in options.items()})

@@ -27,18 +27,18 @@ def resize(r, node, x, roi, scales, sizes):
     """Resize with computed sizes, scales or regions, as the specification has it."""
     a, rank, dtype = node.attributes, len(x.shape), x.dtype
     axes = [axis % rank for axis in a.get("axes", range(rank))]
-    where, mode = a.get("coordinate_transformation_mode", "half_pixel"), a.get("mode", "nearest")
+    mode, where = _modes(node)
     crops, outside = where == "tf_crop_and_resize", None
     described = _describe(r, node, x, axes, roi if crops else None, scales, sizes)
     if mode != "nearest" and dtype not in ("float32", "float64"):
         x = r.call("astype", x, "float32")
     for axis, line in zip(axes, described, strict=True):
-        at = _positions(r, node, line, where)
+        at = _positions(r, node, line)
         last = r.call("subtract", line.n, 1)
         if mode == "nearest":
             x = r.call("take", x, r.call("clip", _round(r, node, at), 0, last), axis=axis)
         else:
-            x = _multiply(r, x, _weights(r, node, at, line, mode), axis)
+            x = _multiply(r, x, _weights(r, node, at, line), axis)
         if crops:
             end = r.call("subtract", line.width, 1.0)
             off = along(r, r.call("logical_or", r.call("less", at, 0.0), r.call("greater", at, end)), axis, rank)
@@ -46,6 +46,12 @@ def resize(r, node, x, roi, scales, sizes):
     if outside is not None:
         x = r.call("where", outside, float(a.get("extrapolation_value", 0.0)), x)
     return x if x.dtype == dtype else r.call("astype", x, dtype)
+
+
+def _modes(node) -> tuple[str, str]:
+    """How elements are combined, and where those of the result are."""
+    a = node.attributes
+    return a.get("mode", "nearest"), a.get("coordinate_transformation_mode", "half_pixel")
 
 
 def _float(r, value):
@@ -87,9 +93,10 @@ def _describe(r, node, x, axes, roi, scales, sizes) -> list[_Axis]:
     ]
 
 
-def _positions(r, node, line: _Axis, where: str):
+def _positions(r, node, line: _Axis):
     """Where the elements of the result are among those of the input."""
     call = r.call
+    mode, where = _modes(node)
     places = _float(r, count_up(r, line.m))
     end, whole = call("subtract", line.width, 1.0), call("subtract", line.length, 1.0)
     one = call("less_equal", line.length, 1.0)
@@ -112,7 +119,7 @@ def _positions(r, node, line: _Axis, where: str):
     if where == "half_pixel_symmetric":
         share = call("subtract", 1.0, call("divide", _float(r, line.m), line.length))
         return call("add", half, call("multiply", call("multiply", line.width, 0.5), share))
-    raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {where})")
+    raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
 
 
 def _round(r, node, at):
@@ -124,9 +131,10 @@ def _round(r, node, at):
     return r.call("astype", r.call("ceil" if way in ("round_prefer_floor", "ceil") else "floor", at), "int64")
 
 
-def _weights(r, node, at, line: _Axis, mode: str):
+def _weights(r, node, at, line: _Axis):
     """The weights of the elements (columns) in those of the result (rows): beyond the ends, the last ones count again."""
     call, a = r.call, node.attributes
+    mode, where = _modes(node)
     smooth = bool(a.get("antialias"))
     beyond = call("add", call("multiply", line.n, 2), 2) if smooth else KnownValue(np.array(3, "int64"))
     count = call("add", line.n, call("multiply", beyond, 2))
@@ -138,7 +146,7 @@ def _weights(r, node, at, line: _Axis, mode: str):
     elif mode == "cubic":
         weights = _cubic(r, distance, float(a.get("cubic_coeff_a", -0.75)))
     else:
-        raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode})")
+        raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
     inside = call("clip", places, 0, call("subtract", line.n, 1))
     if a.get("exclude_outside"):
         weights = call("where", along(r, call("equal", places, inside), 1, 2), weights, 0.0)
