@@ -57,7 +57,17 @@ ALLOWED: dict[Edge, str] = {
     },
     **{
         ("labdl.data.streams.iterable_dataset", f"labdl.data.streams.{name}"): _METHOD
-        for name in ["bucketing", "combination", "flow", "grouping", "mixing", "resampling", "sample_wise"]
+        for name in [
+            "bucketing",
+            "caching",
+            "combination",
+            "flow",
+            "grouping",
+            "mixing",
+            "resampling",
+            "sample_wise",
+            "splitting",
+        ]
     },
 }
 

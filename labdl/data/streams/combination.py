@@ -92,6 +92,8 @@ class InterleavedStream(CompositeStream):
 class WeightedStream(CompositeStream):
     """Samples of several streams, drawn with weights; see `labdl.data.sample_from`."""
 
+    reorders = True
+
     def __init__(self, sources: Sequence[IterableDataset], weights: Sequence[float] | None, seed: int):
         super().__init__(*check_streams("sample_from", sources))
         self.shares, self.seed = check_weights(weights, len(self.sources)), seed

@@ -14,6 +14,8 @@ class CompositeStream(IterableDataset):
     """A stream made of others, which it describes itself as; a subclass defines `read`."""
 
     draws: ClassVar[bool] = False  # random numbers for each sample, by its position
+    reorders: ClassVar[bool] = False  # a position has another sample in the next pass, or one sample several positions
+    keeps_samples: ClassVar[bool] = False  # every pass has the samples of the first
 
     def __init__(self, *sources: IterableDataset):
         super().__init__()

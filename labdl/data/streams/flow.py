@@ -32,6 +32,8 @@ class FilteredStream(CompositeStream):
 class ShuffledStream(CompositeStream):
     """Samples in random order within a buffer; see `IterableDataset.shuffle`."""
 
+    reorders = True
+
     def __init__(self, source: IterableDataset, buffer_size: int, seed: int):
         super().__init__(source)
         self.buffer_size, self.seed = check_count("buffer_size", buffer_size, 1), seed
@@ -83,6 +85,8 @@ class PartOfStream(CompositeStream):
 
 class RepeatedStream(CompositeStream):
     """The samples several times, or without an end; see `IterableDataset.repeat`."""
+
+    reorders = True
 
     def __init__(self, source: IterableDataset, count: int | None):
         super().__init__(source)

@@ -184,6 +184,33 @@ class IterableDataset:
             raise ConfigError(f"shard wants a count of at least 1 and an index below it, received {count} and {index}")
         return PartOfStream(self, index, None, count)
 
+    def split(
+        self, share: float = 0.8, *, seed: int | None = 0, key: Callable[[Any], Any] | str | int | None = None
+    ) -> tuple[IterableDataset, IterableDataset]:
+        """Two parts, of which the first has a share of the samples; no sample is in both, and every pass has the same ones.
+
+        By default a position belongs to a part: of each block of q samples, p are in the first part for a share of p / q,
+        at random by ``seed``, or evenly if it is None. That wants a stream with the same samples in each pass: split before
+        `shuffle` and `repeat`. With ``key``, the name of an entry or a function of a sample, a sample whose text or number has
+        a hash below the share is in the first part, wherever it comes, and with it all samples of the same key; the share is
+        then met roughly. Each part reads the whole stream. `Dataset.split` keeps the shares of classes, which wants all
+        labels. Raises ConfigError. Example: ``train, test = stream.split(0.9, key="speaker")``.
+        """
+        from labdl.data.streams.splitting import split_stream
+
+        return split_stream(self, share, seed, key)
+
+    def cache(self, folder: Any = None) -> IterableDataset:
+        """Keep each sample after its first reading, in memory, or in a folder on disk; all passes are then the first one.
+
+        Put it before `shuffle` and random transforms. The stream has an end and fits there; one that is an iterator can be
+        read again after it. As tf.data.Dataset.cache, but a pass that is left early keeps what it has read. Raises
+        ConfigError for a stream without an end, and for a folder of another data set.
+        """
+        from labdl.data.streams.caching import CachedStream
+
+        return CachedStream(self, folder)
+
     def repeat(self, count: int | None = None) -> IterableDataset:
         """The samples ``count`` times, or without an end. As tf.data.Dataset.repeat."""
         from labdl.data.streams.flow import RepeatedStream

@@ -21,6 +21,8 @@ _SMOOTHING = 10  # samples of each class that are counted before the first, as i
 class ResampledStream(CompositeStream):
     """The samples that are accepted; see `IterableDataset.rejection_resample`."""
 
+    reorders = True
+
     def __init__(
         self,
         source: IterableDataset,
