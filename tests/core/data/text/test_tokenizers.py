@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labdl.data import text
+from labdl.data import transforms as T
+from labdl.data.parts import Text
 from labdl.data.text.patterns import compile_pattern, limit_time
 from labdl.errors import ConfigError, DataError, FileFormatError, MissingFileError
 
+HUB = Path(__file__).parents[3] / "oracles" / "hub"
+LONG, SHORT = "a small boat on the river and some more words than fit", "two words"
 LINES = [
     "The quick brown fox jumps over the lazy dog.",
     "A fox and a dog are friends, as foxes are.",
@@ -179,3 +184,45 @@ def test_viterbi_finds_the_best_of_all_paths():
     every = np.stack(np.meshgrid(*[range(4)] * 5), -1).reshape(-1, 5)
     assert best == pytest.approx(max(map(total, every.tolist())))
     assert total(path.tolist()) == pytest.approx(best)
+
+
+def test_special_tokens_stay_behind_texts_that_are_cut():
+    """The longer text of a pair is cut first, as transformers' truncation "longest_first" does."""
+    tokenizer = text.Tokenizer.load(HUB / "bert_classifier" / "tokenizer.json")
+    first, last = tokenizer.id_of("[CLS]"), tokenizer.id_of("[SEP]")
+    long, short = (tokenizer.encode(text, add_special_tokens=False).array.tolist() for text in (LONG, SHORT))
+    assert len(long) > 12 > len(short) > 2
+    cut = tokenizer.encode(LONG, max_length=6).array.tolist()
+    assert cut == [first, *long[:4], last]
+    room = len(short) + 4
+    ids, segments = tokenizer.encode_segments(LONG, SHORT, max_length=room + 3)
+    assert ids == [first, *long[:4], last, *short, last]
+    assert segments == [0] * 6 + [1] * (len(short) + 1)
+    ids, _ = tokenizer.encode_segments(LONG, LONG, max_length=11)
+    assert ids == [first, *long[:4], last, *long[:4], last]
+    assert tokenizer.encode(LONG, max_length=1).array.tolist() == [first]
+    assert tokenizer.encode(LONG, max_length=4, add_special_tokens=False).array.tolist() == long[:4]
+
+
+def test_inputs_of_a_model_are_padded_and_masked():
+    tokenizer = text.Tokenizer.load(HUB / "bert_classifier" / "tokenizer.json")
+    ids = tokenizer.encode(SHORT).array
+    encode = T.EncodeText(tokenizer, length=len(ids) + 2, entries=("tokens", "mask", "types"))
+    for sample in (SHORT, {"text": Text(SHORT), "label": 1}):
+        result = encode(sample)
+        np.testing.assert_array_equal(result["tokens"], [*ids, 0, 0])
+        np.testing.assert_array_equal(result["mask"], [True] * len(ids) + [False] * 2)
+        assert not result["types"].any()
+    pairs = T.EncodeText(tokenizer, length=40, entries=("tokens", "types"), key="one", pair="two")
+    result = pairs({"one": LONG, "two": SHORT})
+    assert set(result) == {"one", "two", "tokens", "types"}
+    assert result["types"].sum() == len(ids) - 1
+    for sample, part in [
+        (3, "received int"),
+        ({"label": 1}, "wants a Text"),
+        ({"text": Text("x")}, "wants the part 'one'"),
+    ]:
+        with pytest.raises(DataError, match=part):
+            (pairs if part.endswith("'one'") else encode)(sample)
+    with pytest.raises(ConfigError, match="each of entries once"):
+        T.EncodeText(tokenizer, entries=("mask", "mask"))
