@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from labdl.errors import ConfigError, suggest_name
 from labdl.generation import GenerationSettings, generate
@@ -12,6 +12,17 @@ from labdl.nn.module import Module
 
 # arguments of `labdl.generate` that a call may give beside the settings of the generation
 _ARGUMENTS = ("decoder_input_ids", "language", "seed", "stop", "task", "tokenizer", "use_cache")
+
+
+class Writer(Protocol):
+    """A step of an inference that makes the results of prepared samples by itself, such as token by token."""
+
+    def check(self, settings: Mapping[str, Any]) -> None:
+        """Raise ConfigError for a setting of a call that does not exist, or a value out of range."""
+
+    def __call__(self, samples: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+        """The result of each sample."""
+        ...
 
 
 class Generator:

@@ -14,7 +14,7 @@ from labdl.data.pipeline import Pipeline as DataPipeline
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
-from labdl.infer.generator import Generator
+from labdl.infer.generator import Generator, Writer
 from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
@@ -41,7 +41,8 @@ class Inference:
     saved or unbuilt model is built, or to which a built one is moved; ``compiled=None`` is the backend's default.
     ``collate`` makes the arrays of a batch of the inputs of its samples, a list of tuples; by default they are stacked.
     ``generate`` are settings of `labdl.generate`, ``{}`` for its defaults: the model then continues or answers what the
-    pre-processing returns, and results are of `labdl.generation.Generation`.
+    pre-processing returns, and results are of `labdl.generation.Generation`; or an object that makes the results by itself,
+    with ``check(settings)`` and a call (prepared samples, settings).
 
     Keyword arguments of a call are settings of the post-processor: ``inference.infer_one(image, threshold=0.3)``. The model
     is in evaluation mode while it computes, and its mode is restored; several threads may call concurrently. Subclasses
@@ -60,7 +61,7 @@ class Inference:
         batch_size: int = 32,
         compiled: bool | str | None = None,
         collate: Callable[[Sequence[tuple[Any, ...]]], tuple[np.ndarray, ...]] | None = None,
-        generate: Mapping[str, Any] | None = None,
+        generate: Mapping[str, Any] | Writer | None = None,
     ):
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigError(f"batch_size wants an integer at least 1, received {batch_size!r}")
@@ -74,7 +75,9 @@ class Inference:
         self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
         )
-        self.generator = None if generate is None else Generator(self.model, generate, compiled=compiled)
+        self.generator = (
+            Generator(self.model, generate, compiled=compiled) if isinstance(generate, Mapping) else generate
+        )
 
     @classmethod
     def of(
@@ -105,7 +108,9 @@ class Inference:
         `Tokens` for the words in the place of masks, and a `labdl.generation.Generation` of models that write texts, whose
         ``settings`` are those of `labdl.generate`; one that reads silence, an empty text, one of unknown tokens alone or one
         longer than its positions raises DataError. ``settings`` are also those of `from_pretrained`, such as
-        ``architecture``.
+        ``architecture``. A recognizer of speech that was trained here (`ConformerCTC`, `RNNT`) is given as a Module, with
+        ``preprocess=`` the transforms of its training, and ``vocabulary=``, ``sample_rate=16000``, ``blank=0``: sounds become
+        a `Transcript`.
 
         Samples of the zoo are names of files, arrays (height, width[, channels]) of uint8 or floating-point numbers from 0
         to 1, or Pillow pictures; of a model for clips, videos and arrays (frames, height, width, 3) of uint8. Results are

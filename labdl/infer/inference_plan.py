@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from labdl.infer.generator import Writer
 from labdl.nn.module import Module
 
 
@@ -19,4 +20,4 @@ class InferencePlan:
     batch_size: int
     compiled: bool | None = None
     collate: Callable[[Any], Any] | None = None
-    generate: Mapping[str, Any] | None = None
+    generate: Mapping[str, Any] | Writer | None = None

@@ -16,6 +16,7 @@ from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.predict import as_model
 from labdl.infer.prepared_sample import PreparedSample
 from labdl.infer.pretrained import is_pretrained_source, plan_folder, plan_pretrained
+from labdl.infer.recognizers import is_recognizer, plan_recognizer
 from labdl.models import zoo
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
@@ -53,6 +54,8 @@ def plan_inference(
         if isinstance(model, Module):
             return plan_pretrained(as_model(model, backend), settings)
         return plan_folder(model, backend=backend, settings=settings)
+    if is_recognizer(model) and weights is None and size is None:
+        return plan_recognizer(as_model(model, backend), preprocess, settings)
     if isinstance(model, Module):
         return plan_detector(model, weights, size=size, backend=backend, settings=settings)
     name = str(model)

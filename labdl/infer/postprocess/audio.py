@@ -68,10 +68,14 @@ class SpeechRecognition(PostProcessor):
         begins = begins[path[begins] != self.blank]
         tokens = path[begins]
         score = float(log_probabilities(scores, self.from_logits is not False).max(1).sum()) if scores.size else 0.0
+        return Transcript(tokens, begins * self.hop, self.text_of(tokens), score)
+
+    def text_of(self, tokens: np.ndarray) -> str | None:
+        """The text of symbols (k), None without a vocabulary."""
         text = decode_tokens(self, self.vocabulary, tokens)
-        if text is not None and self.delimiter:
-            text = " ".join(text.replace(self.delimiter, " ").split())
-        return Transcript(tokens, begins * self.hop, text, score)
+        if text is None or not self.delimiter:
+            return text
+        return " ".join(text.replace(self.delimiter, " ").split())
 
     def for_metrics(self, results) -> list[Any]:
         """Texts, or lists of tokens without a vocabulary, for `WordErrorRate` and `CharacterErrorRate`."""

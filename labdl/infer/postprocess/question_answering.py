@@ -18,13 +18,15 @@ from labdl.settings import INNER
 class AnswerSpans:
     """First and last token (k), (k) of the best answers, their probabilities (k), and their texts if known.
 
-    The prediction "no answer" has the tokens -1 and -1 and an empty text.
+    ``characters`` (k, 2) are the first character of each answer in the text and the one behind its last. The prediction
+    "no answer" has the tokens -1 and -1 and an empty text.
     """
 
     starts: np.ndarray
     ends: np.ndarray
     scores: np.ndarray
     texts: tuple[str, ...] | None = None
+    characters: np.ndarray | None = None
 
     @property
     def text(self) -> str | None:
@@ -73,7 +75,8 @@ class QuestionAnswering(PostProcessor):
                 f"QuestionAnswering: context {(low, high)} is not a span of a text of {len(starts)} tokens"
             )
         found, scores = self._best(starts, ends, low, high)
-        return AnswerSpans(found[:, 0], found[:, 1], scores, self._texts(found))
+        characters = None if self.text is None else self._characters(found)
+        return AnswerSpans(found[:, 0], found[:, 1], scores, self._texts(characters), characters)
 
     def _best(self, starts: np.ndarray, ends: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the first and last tokens (k, 2) of the best answers, and their probabilities (k)."""
@@ -91,13 +94,16 @@ class QuestionAnswering(PostProcessor):
         some = np.isfinite(logs[: self.top_k])
         return found[: self.top_k][some], np.exp(logs[: self.top_k][some])
 
-    def _texts(self, found: np.ndarray) -> tuple[str, ...] | None:
-        if self.text is None:
+    def _characters(self, spans: np.ndarray) -> np.ndarray:
+        """The characters (k, 2) of answers; none of "no answer"."""
+        offsets = np.asarray(self.offsets, "int64").reshape(-1, 2)
+        rows = [(0, 0) if first < 0 else (offsets[first, 0], offsets[last, 1]) for first, last in spans]
+        return np.array(rows, "int64").reshape(-1, 2)
+
+    def _texts(self, characters: np.ndarray | None) -> tuple[str, ...] | None:
+        if characters is None or self.text is None:
             return None
-        offsets = np.asarray(self.offsets)
-        return tuple(
-            "" if first < 0 else self.text[int(offsets[first, 0]) : int(offsets[last, 1])] for first, last in found
-        )
+        return tuple(self.text[first:last] for first, last in characters.tolist())
 
     def for_metrics(self, results) -> list[Any]:
         """The best answers as texts, or lists of first and last token, for `ExactMatch`; "" or [-1, -1] for no answer."""

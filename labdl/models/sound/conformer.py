@@ -19,6 +19,7 @@ from labdl.nn.relative_positions import count_distances, shift_distances
 from labdl.spec import Spec, show
 
 _PAPER = "https://arxiv.org/abs/2005.08100"
+LEAST_FRAMES = 7  # and bins, of which two convolutions of stride 2 leave one
 
 
 class RelativeSelfAttention(nn.Module):
@@ -115,8 +116,10 @@ class Subsampling(nn.Module):
         self.linear = nn.Linear(features)
 
     def setup(self, x):
-        if any(n is not None and n < 7 for n in x.shape[1:]):
-            raise ValueError(f"Conformer wants at least 7 frames of 7 bins, received {show(x.shape)}")
+        if any(n is not None and n < LEAST_FRAMES for n in x.shape[1:]):
+            raise ValueError(
+                f"Conformer wants at least {LEAST_FRAMES} frames of {LEAST_FRAMES} bins, received {show(x.shape)}"
+            )
 
     def forward(self, x):
         x = ops.relu(self.second(ops.relu(self.first(ops.expand_dims(x, 1)))))

@@ -151,6 +151,15 @@ class Predictor(nn.Module):
             x = self.dropout(iterate(advance, (empty, empty), x)[1])
         return self.norm(self.leave(ops.permute_dims(x, (1, 0, 2))))
 
+    def step(self, symbols, *states):
+        """Features (N, features) behind one more symbol each (N,), and the new states: hidden and cell (N, hidden) a layer."""
+        x, new = self.enter_norm(self.words(symbols)), []
+        for at, cell in enumerate(self.cells):
+            hidden, memory = cell(x, *states[2 * at : 2 * at + 2])
+            new += [hidden, memory]
+            x = self.dropout(hidden)
+        return self.norm(self.leave(x)), tuple(new)
+
 
 class RNNT(nn.Module):
     """Frames (N, steps, bins), symbols (N, labels + 1) to logits (N, steps / reduction, labels + 1, vocabulary).

@@ -1,0 +1,106 @@
+"""Sounds to transcripts by CTC and by a transducer, on one backend: greedy paths of the whole model, and bad sounds."""
+
+import numpy as np
+import pytest
+
+import labdl
+from labdl.data import Audio
+from labdl.data import transforms as T
+from labdl.errors import LabDLError
+from labdl.infer import Inference
+from labdl.models.sound.conformer import Conformer, ConformerCTC
+from labdl.models.zoo import ZOO
+from labdl.spec import Spec
+
+RATE = 8000
+SOUND = np.random.default_rng(0).normal(size=4000).astype("float32") * 0.1
+SYMBOLS = ["_", *"abcdefghijklmnopqrs"]
+
+
+def mel(bins: int) -> T.LogMelSpectrogram:
+    return T.LogMelSpectrogram(sample_rate=RATE, n_fft=200, hop_length=80, n_mels=bins)
+
+
+def frames(bins: int, sound: np.ndarray = SOUND) -> np.ndarray:
+    return np.asarray(mel(bins)(Audio(sound, sample_rate=RATE)))[0].T
+
+
+def recognizer(backend):
+    model = ConformerCTC(Conformer(8, layers=1, heads=2, feed_forward=12, kernel_size=3, rate=0.0), 20)
+    return model.build(Spec((None, None, 12)), backend=backend.name, seed=0).eval()
+
+
+def transducer(backend):
+    model = ZOO["emformer_rnnt_base"].small()[0]
+    return model.build(Spec((None, 52, 5)), Spec((None, 4), "int64"), backend=backend.name, seed=1).eval()
+
+
+def test_a_transcript_by_ctc_is_the_best_path(backend, tmp_path):
+    model = recognizer(backend)
+    inference = Inference.of(model, preprocess=mel(12), vocabulary=SYMBOLS, sample_rate=RATE)
+    logits = labdl.to_numpy(model(backend.tensor(frames(12)[None])))[0]
+    best = logits.argmax(-1)
+    kept = [at for at, symbol in enumerate(best) if symbol and (at == 0 or symbol != best[at - 1])]
+    result = inference.infer_one(SOUND)
+    assert result.tokens.tolist() == best[kept].tolist()
+    assert result.text == "".join(SYMBOLS[at] for at in best[kept])
+    np.testing.assert_allclose(result.times, np.array(kept) * 4 * 80 / RATE)
+    short, whole = inference.infer([SOUND[:2000], Audio(SOUND, sample_rate=RATE)])
+    assert whole.text == result.text
+    assert short.score > whole.score
+
+
+@pytest.mark.sample(False)
+def test_a_transcript_by_a_transducer_is_the_greedy_path(backend):
+    """Against the whole model for the symbols so far at every step."""
+    model, context, sound = transducer(backend), 2, SOUND[:800]
+    inference = Inference.of(model, preprocess=[mel(5)], vocabulary=SYMBOLS, sample_rate=RATE)
+    result = inference.infer_one(sound)
+    heard = frames(5, sound)
+    inputs = np.concatenate([heard, np.zeros((context, 5), "float32")])[None].astype("float32")
+    written, at, here, score = [0], 0, 0, 0.0
+    steps = len(heard) // 2
+    while at < steps:
+        symbols = np.array([written], "int64")
+        logits = labdl.to_numpy(model(backend.tensor(inputs), backend.tensor(symbols)))[0, at, -1].astype("float64")
+        best = 0 if here == 10 else int(logits.argmax())
+        score += logits[best] - np.log(np.exp(logits).sum())
+        at, here = (at, here + 1) if best else (at + 1, 0)
+        written += [best] if best else []
+    assert len(written) > 1
+    assert result.tokens.tolist() == written[1:]
+    assert result.score == pytest.approx(score, rel=1e-4)
+    assert result.text == "".join(SYMBOLS[symbol] for symbol in written[1:])
+    assert (np.diff(result.times) >= 0).all()
+
+
+@pytest.mark.sample(backends=1)
+def test_sounds_and_settings_that_do_not_fit_are_named(backend):
+    model, steps = recognizer(backend), {"preprocess": mel(12), "sample_rate": RATE}
+    inference = Inference.of(model, vocabulary=SYMBOLS, **steps)
+    writer = Inference.of(transducer(backend), preprocess=mel(5), sample_rate=RATE, vocabulary=SYMBOLS)
+    for reader, sound, message in [
+        (inference, np.zeros(4000, "float32"), "silent"),
+        (inference, np.ones(1, "float32"), "one sample alone"),
+        (inference, SOUND[:300], "has 4 frames, the model wants at least 7"),
+        (inference, "nowhere.wav", "nowhere"),
+        (writer, np.zeros(4000, "float32"), "silent"),
+        (writer, np.zeros(0, "float32"), "empty"),
+        (writer, np.full(400, np.nan), "NaN"),
+    ]:
+        with pytest.raises(LabDLError, match=message):
+            reader.infer_one(sound)
+    with pytest.raises(LabDLError, match=r"has the settings .*, received 'beam'"):
+        writer.infer_one(SOUND, beam=3)
+    with pytest.raises(LabDLError, match="blank=20 is none of them"):
+        writer.infer_one(SOUND, blank=20)
+    with pytest.raises(LabDLError, match="pre-processing of this ConformerCTC is not known"):
+        Inference.of(model, vocabulary=SYMBOLS)
+    with pytest.raises(LabDLError, match=r"wants frames \(steps, 12\), preprocess gives an array of the shape"):
+        Inference.of(model, preprocess=mel(9), sample_rate=RATE).infer_one(SOUND)
+    with pytest.raises(LabDLError, match="sample_rate wants a whole number"):
+        Inference.of(model, preprocess=mel(12), sample_rate=0.5)
+    with pytest.raises(LabDLError, match="vocabulary of 3 tokens"):
+        Inference.of(model, vocabulary=["_", "a", "b"], **steps).infer_one(SOUND)
+    text = Inference.of(model, vocabulary=lambda numbers: "-".join(map(str, numbers)), **steps).infer_one(SOUND).text
+    assert text.replace("-", "").isdigit()
