@@ -20,7 +20,8 @@ DETECTORS.sort(key=lambda name: name != "yolov8n")  # the sample has the first
 def small(name):
     """A small model of a family, and class names of objects as many as it tells apart."""
     model = ZOO[name].small()[0]
-    return model, [*CLASSES, "boat"][: 3 - model.detector_form.first_class]
+    columns = getattr(getattr(model, "detector", model), "columns", 3)
+    return model, [*CLASSES, "boat"][: columns - model.detector_form.first_class]
 
 
 def trainer_of(name, backend, pictures=8, **settings):
