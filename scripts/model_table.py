@@ -54,6 +54,8 @@ def _row(entry: ZooModel) -> str:
 
 def _learnt() -> list[str]:
     rows = json.loads(LEARNT.read_text())
+    if not rows:
+        return []
     return [
         "## What small models learn",
         "",

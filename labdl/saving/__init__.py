@@ -67,7 +67,12 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     model._need_build()
     graph = as_graph(model)
     _refuse_single_tuple(model)
+    detector = detector_dict(model)
+    # `labdl.infer.Inference.of` gives a detector that takes them the sizes of pictures in each call
+    given = {"sizes"} if detector is not None and detector["takes_sizes"] else set()
     for name in branching_inputs(model, graph):
+        if name in given:
+            continue
         warnings.warn(
             f"the saved model needs {name!r} in each call: the forward of {type(model).__name__} branches on it, and a file "
             f"holds one way through a forward; to save the other, build the model without {name}=",
@@ -83,7 +88,7 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
         class_names=model.class_names,
         frozen=frozen,
         preprocessing=prepare,
-        detector=detector_dict(model),
+        detector=detector,
     )
     with replace_files(parameters, structure) as (values, file):
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)

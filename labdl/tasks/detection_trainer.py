@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from labdl import ops
 from labdl.nn.signature import call_as_built
 from labdl.tasks.detection_pipeline import canvas_of, detector_form
@@ -26,7 +28,8 @@ class DetectionTrainer(Trainer):
             return super().preprocess(batch)
         objects, masks = pad_objects(batch)
         images = batch["image"]
-        x = (images, batch["size"]) if detector_form(self.model).takes_sizes else images
+        # what has as many entries as a picture has objects is a list in a batch
+        x = (images, np.stack(batch["size"])) if detector_form(self.model).takes_sizes else images
         return x, objects if masks is None else {"boxes": objects, "masks": masks}
 
     def forward(self, x: Any) -> Any:

@@ -20,7 +20,8 @@ DETECTORS.sort(key=lambda name: name != "yolov8n")  # the sample has the first
 def small(name):
     """A small model of a family, and class names of objects as many as it tells apart."""
     model = ZOO[name].small()[0]
-    return model, [*CLASSES, "boat"][: 3 - model.detector_form.first_class]
+    columns = getattr(getattr(model, "detector", model), "columns", 3)
+    return model, [*CLASSES, "boat"][: columns - model.detector_form.first_class]
 
 
 def trainer_of(name, backend, pictures=8, **settings):
@@ -61,7 +62,7 @@ def test_first_steps_have_the_losses_of_pytorch(name, backend):
         pytest.skip("compared with itself")
     losses, parameters = {}, None
     for each in ("torch", backend.name):
-        trainer = trainer_of(name, each, 9, lr=1e-3)
+        trainer = trainer_of(name, each, 9, optimizer="sgd", lr=1e-3)
         if parameters is None:
             parameters = trainer.model.state_dict()
         trainer.model.build(backend=each).load_state_dict(parameters)
