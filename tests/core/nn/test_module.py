@@ -27,9 +27,9 @@ class Plain(nn.Module):
 
 def test_arguments_of_a_class_without_init_are_refused():
     assert Plain().heads == 1
-    for make, names in ((lambda: Plain(heads=2), "heads"), (lambda: Plain(2), "size")):
+    for create, names in ((lambda: Plain(heads=2), "heads"), (lambda: Plain(2), "size")):
         with pytest.raises(ConfigError, match=rf"Plain has no __init__ .* write `def __init__\(self, {names}\)"):
-            make()
+            create()
 
 
 class Block(nn.Module):
