@@ -17,15 +17,19 @@ BoxFormat = Literal["xyxy", "xywh", "cxcywh"]
 Canvas = tuple[int, int]
 
 
+_WORDS = {"b": "true and false", "i": "integers", "f": "floating-point numbers", "c": "complex numbers"}
+
+
 class Part(np.ndarray):
     """Base class of the typed arrays of a sample; NumPy functions work on them as on any array."""
 
     metadata: ClassVar[Mapping[str, Any]] = {}  # attributes besides the values, with their defaults
     axes: ClassVar[tuple[int, ...]] = ()  # accepted numbers of axes
     layout: ClassVar[str] = ""
+    kinds: ClassVar[str] = "uif"  # accepted kinds of dtypes, as in ``numpy.dtype.kind``
 
     def __new__(cls, value: Any, **metadata: Any) -> Self:
-        part = cls.convert(value).view(cls)
+        part = cls.convert(cls.read(value)).view(cls)
         if cls.axes and part.ndim not in cls.axes:
             raise DataError(f"{cls.__name__} wants an array of {cls.layout}, received the shape {part.shape}")
         for name in metadata:
@@ -37,9 +41,23 @@ class Part(np.ndarray):
         return part
 
     @classmethod
-    def convert(cls, value: Any) -> np.ndarray:
-        """The value as an array of the dtype that the part has."""
-        return np.asarray(value)
+    def read(cls, value: Any) -> np.ndarray:
+        """The value as an array. Raises DataError for what is none, and for another kind of values."""
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise DataError(
+                f"{cls.__name__} wants an array of {cls.layout}, received lists of different lengths"
+            ) from None
+        if array.dtype.kind not in cls.kinds and (array.size or array.dtype.kind != "f"):  # an empty list is float64
+            wanted = " or ".join(words for kind, words in _WORDS.items() if kind in cls.kinds)
+            raise DataError(f"{cls.__name__} wants {wanted}, received values of {array.dtype}")
+        return array
+
+    @classmethod
+    def convert(cls, array: np.ndarray) -> np.ndarray:
+        """The array in the dtype and with the axes that the part has."""
+        return array
 
     def check(self) -> None:
         """Raise DataError for attributes that do not fit the values."""
@@ -86,13 +104,20 @@ class Image(Part):
     axes, layout = (3,), "(height, width, channels)"
 
     @classmethod
-    def convert(cls, value: Any) -> np.ndarray:
-        array = np.asarray(value)
+    def convert(cls, array: np.ndarray) -> np.ndarray:
         return array[:, :, None] if array.ndim == 2 else array
+
+    def check(self) -> None:
+        _check_pixels(self)
 
     @property
     def canvas(self) -> Canvas:
         return self.shape[0], self.shape[1]
+
+
+def _check_pixels(part: Part) -> None:
+    if not part.size:
+        raise DataError(f"{type(part).__name__} wants at least one pixel, received the shape {part.shape}")
 
 
 class Video(Part):
@@ -105,6 +130,9 @@ class Video(Part):
     axes, layout = (4,), "(frames, height, width, channels)"
     fps: float | None
 
+    def check(self) -> None:
+        _check_pixels(self)
+
     @property
     def canvas(self) -> Canvas:
         return self.shape[1], self.shape[2]
@@ -114,6 +142,7 @@ class Mask(Part):
     """Class numbers of pixels (height, width), or one mask for each object (objects, height, width)."""
 
     axes, layout = (2, 3), "(height, width) or (objects, height, width)"
+    kinds = "buif"
 
     @property
     def canvas(self) -> Canvas:
@@ -133,8 +162,8 @@ class BoundingBoxes(Part):
     canvas_size: Canvas | None
 
     @classmethod
-    def convert(cls, value: Any) -> np.ndarray:
-        array = np.asarray(value, "float32")
+    def convert(cls, array: np.ndarray) -> np.ndarray:
+        array = array.astype("float32", copy=False)
         return array.reshape(0, 4) if array.size == 0 else array
 
     def check(self) -> None:
@@ -161,8 +190,8 @@ class KeyPoints(Part):
     swaps: tuple[tuple[int, int], ...]
 
     @classmethod
-    def convert(cls, value: Any) -> np.ndarray:
-        return np.asarray(value, "float32")
+    def convert(cls, array: np.ndarray) -> np.ndarray:
+        return array.astype("float32", copy=False)
 
     def check(self) -> None:
         if self.shape[-1] not in (2, 3):
@@ -190,8 +219,7 @@ class Audio(Part):
     sample_rate: int | None
 
     @classmethod
-    def convert(cls, value: Any) -> np.ndarray:
-        array = np.asarray(value)
+    def convert(cls, array: np.ndarray) -> np.ndarray:
         if array.dtype in _FULL_SCALE:
             silence, scale = _FULL_SCALE[array.dtype]
             array = ((array.astype("float64") - silence) / scale).astype("float32")
@@ -209,18 +237,24 @@ class Spectrogram(Part):
     """A picture of a sound (channels, frequencies, frames); ``sample_rate`` and ``hop_length`` tell the units of its axes."""
 
     metadata: ClassVar[Mapping[str, Any]] = {"sample_rate": None, "hop_length": None}
+    layout, kinds = "(channels, frequencies, frames)", "uifc"
     sample_rate: int | None
     hop_length: int | None
+
+    @classmethod
+    def convert(cls, array: np.ndarray) -> np.ndarray:
+        return array if array.dtype.kind in "fc" else array.astype("float32")
 
 
 class TokenIds(Part):
     """Numbers of tokens (tokens,), int64."""
 
     axes, layout = (1,), "(tokens,)"
+    kinds = "ui"
 
     @classmethod
-    def convert(cls, value: Any) -> np.ndarray:
-        return np.asarray(value, "int64")
+    def convert(cls, array: np.ndarray) -> np.ndarray:
+        return array.astype("int64", copy=False)
 
 
 class Text(str):

@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from labdl.data.samplers.sampler import Sampler, check_rank
+from labdl.data.samplers.arguments import (
+    check_batch_size,
+    check_boundaries,
+    check_count,
+    check_flag,
+    check_lengths,
+    check_rank,
+    check_sampler,
+    check_seed,
+    generator,
+    share_of_rank,
+)
+from labdl.data.samplers.sampler import Sampler
 from labdl.errors import ConfigError
 
 
@@ -15,7 +27,8 @@ class BatchSampler:
     """Batches of a sampler's indices: ``batches(epoch)`` are arrays of indices. As torch.utils.data.BatchSampler."""
 
     def __init__(self, sampler: Sampler, batch_size: int, *, drop_last: bool = False):
-        self.sampler, self.batch_size, self.drop_last = sampler, check_batch_size(batch_size), drop_last
+        self.sampler, self.batch_size = check_sampler(sampler), check_batch_size(batch_size)
+        self.drop_last = check_flag("drop_last", drop_last)
 
     def __len__(self) -> int:
         whole, rest = divmod(len(self.sampler), self.batch_size)
@@ -48,11 +61,12 @@ class DistributedBatchSampler(BatchSampler):
     def batches(self, epoch: int = 0) -> Sequence[np.ndarray]:
         """The indices of each batch of an epoch."""
         order = self.sampler.indices(epoch)
-        own = np.resize(order, len(self) * self.batch_size * self.world)[self.rank :: self.world]
+        count = len(self) * self.batch_size
         if not self.drop_last:
             # the last batch is as small as equal ranks allow
             rest = len(order) - (len(self) - 1) * self.batch_size * self.world
-            own = own[: (len(self) - 1) * self.batch_size + -(-rest // self.world)]
+            count = (len(self) - 1) * self.batch_size + -(-rest // self.world)
+        own = share_of_rank(order, self.rank, self.world, max(count, 0))
         return [own[at * self.batch_size : (at + 1) * self.batch_size] for at in range(len(self))]
 
 
@@ -76,21 +90,15 @@ class BucketSampler(BatchSampler):
         seed: int = 0,
         drop_last: bool = False,
     ):
-        self.lengths = np.asarray(lengths)
-        if self.lengths.ndim != 1 or not self.lengths.size:
-            raise ConfigError(f"BucketSampler wants a length for each sample, received the shape {self.lengths.shape}")
-        self.boundaries = None if boundaries is None else tuple(boundaries)
-        if self.boundaries is not None and (
-            not self.boundaries or list(self.boundaries) != sorted(set(self.boundaries))
-        ):
-            raise ConfigError(f"BucketSampler wants boundaries in increasing order, received {boundaries!r:.80}")
-        sizes = [batch_size] if isinstance(batch_size, int | np.integer) else list(batch_size)
+        self.lengths, self.boundaries = check_lengths(lengths), check_boundaries(boundaries)
+        sizes = list(batch_size) if isinstance(batch_size, Sequence | np.ndarray) else [batch_size]
         wanted = 1 if self.boundaries is None else len(self.boundaries) + 1
         if len(sizes) not in (1, wanted):
             raise ConfigError(f"BucketSampler wants a batch_size for each of {wanted} buckets, received {len(sizes)}")
         self.sizes = tuple(map(check_batch_size, sizes * wanted if len(sizes) == 1 else sizes))
         self.batch_size = max(self.sizes)
-        self.group, self.shuffle, self.seed, self.drop_last = group, shuffle, seed, drop_last
+        self.group, self.seed = check_count("group", group), check_seed(seed)
+        self.shuffle, self.drop_last = check_flag("shuffle", shuffle), check_flag("drop_last", drop_last)
         buckets = np.zeros(len(self.lengths), np.int64)
         if self.boundaries is not None:
             buckets = np.searchsorted(np.asarray(self.boundaries), self.lengths, "right")
@@ -102,7 +110,7 @@ class BucketSampler(BatchSampler):
 
     def batches(self, epoch: int = 0) -> Sequence[np.ndarray]:
         """The indices of each batch of an epoch."""
-        rng = np.random.default_rng([self.seed, epoch])
+        rng = generator(self.seed, epoch)
         batches: list[np.ndarray] = []
         for bucket, size in zip(self._buckets, self.sizes, strict=True):
             order = rng.permutation(bucket) if self.shuffle else bucket
@@ -117,10 +125,3 @@ class BucketSampler(BatchSampler):
             end = len(order) // size * size if self.drop_last else len(order)
             batches += [order[at : at + size] for at in range(0, end, size)]
         return [batches[i] for i in rng.permutation(len(batches))] if self.shuffle else batches
-
-
-def check_batch_size(value: Any) -> int:
-    """A number of samples of at least 1. Raises ConfigError."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"batch_size wants an integer at least 1, received {value!r}")
-    return int(value)

@@ -7,6 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from labdl.data.samplers.arguments import (
+    as_indices,
+    check_count,
+    check_flag,
+    check_rank,
+    check_seed,
+    check_weights,
+    count_of,
+    generator,
+    group_by_label,
+    share_of_rank,
+)
 from labdl.errors import ConfigError
 
 
@@ -53,8 +65,8 @@ class RandomSampler(Sampler):
 
     def __init__(self, samples: Any, *, count: int | None = None, replacement: bool = False, seed: int = 0):
         self.samples = count_of(samples)
-        self.count = self.samples if count is None else _positive("count", count)
-        self.replacement, self.seed = replacement, seed
+        self.count = self.samples if count is None else check_count("count", count)
+        self.replacement, self.seed = check_flag("replacement", replacement), check_seed(seed)
         if not self.samples:
             raise ConfigError("RandomSampler wants at least one sample")
 
@@ -62,7 +74,7 @@ class RandomSampler(Sampler):
         return self.count
 
     def indices(self, epoch: int = 0) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, epoch])
+        rng = generator(self.seed, epoch)
         if self.replacement:
             return rng.integers(0, self.samples, self.count)
         passes = -(-self.count // self.samples)
@@ -86,13 +98,13 @@ class SubsetRandomSampler(Sampler):
     """Some indices, in another random order in each epoch. As torch.utils.data.SubsetRandomSampler."""
 
     def __init__(self, indices: Sequence[int], *, seed: int = 0):
-        self._indices, self.seed = as_indices(indices), seed
+        self._indices, self.seed = as_indices(indices), check_seed(seed)
 
     def __len__(self) -> int:
         return len(self._indices)
 
     def indices(self, epoch: int = 0) -> np.ndarray:
-        return np.random.default_rng([self.seed, epoch]).permutation(self._indices)
+        return generator(self.seed, epoch).permutation(self._indices)
 
 
 class WeightedRandomSampler(Sampler):
@@ -110,8 +122,8 @@ class WeightedRandomSampler(Sampler):
         seed: int = 0,
     ):
         self.weights = check_weights(type(self).__name__, weights)
-        self.count = len(self.weights) if count is None else _positive("count", count)
-        self.replacement, self.seed = replacement, seed
+        self.count = len(self.weights) if count is None else check_count("count", count)
+        self.replacement, self.seed = check_flag("replacement", replacement), check_seed(seed)
         if not replacement and self.count > np.count_nonzero(self.weights):
             raise ConfigError(
                 f"WeightedRandomSampler without replacement draws at most {np.count_nonzero(self.weights)} samples, received "
@@ -122,7 +134,7 @@ class WeightedRandomSampler(Sampler):
         return self.count
 
     def indices(self, epoch: int = 0) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, epoch])
+        rng = generator(self.seed, epoch)
         if self.replacement:
             return np.searchsorted(np.cumsum(self.weights / self.weights.sum()), rng.random(self.count), "right").clip(
                 max=len(self.weights) - 1
@@ -142,16 +154,16 @@ class ClassBalancedSampler(Sampler):
 
     def __init__(self, labels: Any, *, count: int | None = None, power: float = 1.0, seed: int = 0):
         self._groups = group_by_label(labels)
-        self.count = sum(map(len, self._groups)) if count is None else _positive("count", count)
+        self.count = sum(map(len, self._groups)) if count is None else check_count("count", count)
         if isinstance(power, bool) or not isinstance(power, int | float) or not 0 <= power <= 1:
             raise ConfigError(f"ClassBalancedSampler: power wants a number from 0 to 1, received {power!r:.60}")
-        self.power, self.seed = power, seed
+        self.power, self.seed = float(power), check_seed(seed)
 
     def __len__(self) -> int:
         return self.count
 
     def indices(self, epoch: int = 0) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, epoch])
+        rng = generator(self.seed, epoch)
         shares = np.array([len(g) for g in self._groups], "float64") ** (1 - self.power)
         exact = shares / shares.sum() * self.count
         counts = np.floor(exact).astype(int)
@@ -172,7 +184,7 @@ class PKSampler(Sampler):
 
     def __init__(self, labels: Any, p: int, k: int, *, seed: int = 0):
         self._groups = group_by_label(labels)
-        self.p, self.k, self.seed = _positive("p", p), _positive("k", k), seed
+        self.p, self.k, self.seed = check_count("p", p), check_count("k", k), check_seed(seed)
         if self.p > len(self._groups):
             raise ConfigError(f"PKSampler wants p of at most {len(self._groups)} classes, received {p}")
 
@@ -185,7 +197,7 @@ class PKSampler(Sampler):
         return len(self._groups) // self.p * self.batch_size
 
     def indices(self, epoch: int = 0) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, epoch])
+        rng = generator(self.seed, epoch)
         chosen = rng.permutation(len(self._groups))[: len(self._groups) // self.p * self.p]
         parts = []
         for i in chosen:
@@ -198,8 +210,9 @@ class PKSampler(Sampler):
 class DistributedSampler(Sampler):
     """The indices of one of several processes: every ``world``-th of a sampler's, from ``rank`` on.
 
-    All ranks have as many. ``drop_last=False`` (the default) repeats the first indices so that none is left out,
-    ``drop_last=True`` leaves out the last ones so that none is repeated. As torch.utils.data.DistributedSampler.
+    A sampler keeps its own order; of other data ``shuffle`` and ``seed`` are those of `RandomSampler`. All ranks have as
+    many. ``drop_last=False`` (the default) repeats the first indices so that none is left out, ``drop_last=True`` leaves out
+    the last ones so that none is repeated. As torch.utils.data.DistributedSampler.
     """
 
     def __init__(
@@ -208,9 +221,10 @@ class DistributedSampler(Sampler):
         if isinstance(samples, Sampler):
             self.sampler: Sampler = samples
         else:
-            self.sampler = RandomSampler(samples, seed=seed) if shuffle else SequentialSampler(samples)
+            shuffled = check_flag("shuffle", shuffle)
+            self.sampler = RandomSampler(samples, seed=seed) if shuffled else SequentialSampler(samples)
         self.rank, self.world = check_rank(rank, world)
-        self.drop_last = drop_last
+        self.drop_last = check_flag("drop_last", drop_last)
         if drop_last and len(self.sampler) < self.world:
             raise ConfigError(f"{len(self.sampler)} samples leave a rank of {world} without any: give drop_last=False")
 
@@ -220,59 +234,4 @@ class DistributedSampler(Sampler):
 
     def indices(self, epoch: int = 0) -> np.ndarray:
         order = self.sampler.indices(epoch)
-        return np.resize(order, len(self) * self.world)[self.rank :: self.world]
-
-
-# -- checks
-
-
-def count_of(samples: Any) -> int:
-    """The number of samples: of a data set, or the number itself."""
-    if hasattr(samples, "__len__"):
-        return len(samples)
-    if isinstance(samples, int | np.integer) and not isinstance(samples, bool):
-        if samples < 0:
-            raise ConfigError(f"a sampler wants a number of samples of at least 0, received {samples}")
-        return int(samples)
-    raise ConfigError(f"a sampler wants a data set, or its number of samples, received {type(samples).__name__}")
-
-
-def as_indices(indices: Any) -> np.ndarray:
-    """Indices (N,) int64. Raises ConfigError."""
-    array = np.asarray(indices)
-    if array.ndim != 1 or not array.size or array.dtype.kind not in "iu" or array.min() < 0:
-        raise ConfigError(f"a sampler wants a list of at least one index from 0, received {indices!r:.80}")
-    return array.astype(np.int64)
-
-
-def check_weights(name: str, weights: Any) -> np.ndarray:
-    """Weights (N,) float64. Raises ConfigError for negative ones, and if none is above 0."""
-    array = np.asarray(weights, "float64")
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all() or array.min() < 0 or not array.sum() > 0:
-        raise ConfigError(f"{name} wants weights (N,) of at least 0, not all 0, received {weights!r:.80}")
-    return array
-
-
-def check_rank(rank: int, world: int) -> tuple[int, int]:
-    """The rank of a process among ``world``. Raises ConfigError."""
-    if not isinstance(world, int) or world < 1 or not isinstance(rank, int) or not 0 <= rank < world:
-        raise ConfigError(
-            f"a rank is at least 0 and below world, the number of processes, received {rank!r} of {world!r}"
-        )
-    return rank, world
-
-
-def group_by_label(labels: Any) -> list[np.ndarray]:
-    """The indices of each label, of a data set or an array (N,). Raises ConfigError."""
-    array = np.asarray(labels.labels() if hasattr(labels, "labels") else labels)
-    if array.ndim != 1 or not array.size:
-        raise ConfigError(f"a sampler by classes wants labels (N,), received the shape {array.shape}")
-    _, groups = np.unique(array, return_inverse=True)
-    order = np.argsort(groups, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
-
-
-def _positive(name: str, value: Any) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"a sampler wants {name} of at least 1, received {value!r}")
-    return int(value)
+        return share_of_rank(order, self.rank, self.world, len(self))

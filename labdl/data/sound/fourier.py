@@ -15,7 +15,9 @@ _FLOATS = {np.dtype("float32"), np.dtype("float64")}
 
 
 def as_float(wave: np.ndarray) -> np.ndarray:
-    """A sound as floating-point numbers of 32 or 64 bits."""
+    """A sound as floating-point numbers of 32 or 64 bits. Raises DataError for complex numbers."""
+    if wave.dtype.kind == "c":
+        raise DataError("a complex spectrogram was given where real numbers are wanted: put T.ComplexNorm before it")
     return wave if wave.dtype in _FLOATS else wave.astype("float32")
 
 
@@ -97,6 +99,8 @@ def istft(
 def overlap_add(frames: np.ndarray, hop: int) -> np.ndarray:
     """The sum (..., samples) of frames (..., frames, length) that begin ``hop`` samples apart."""
     count, length = frames.shape[-2:]
+    if not count:
+        return np.zeros((*frames.shape[:-2], 0), frames.dtype)
     wave = np.zeros((*frames.shape[:-2], (count - 1) * hop + length), frames.dtype)
     steps = -(-length // hop)  # frames that overlap; those that are `steps` apart do not and are added at once
     if count < steps:
@@ -107,7 +111,7 @@ def overlap_add(frames: np.ndarray, hop: int) -> np.ndarray:
     for step in range(steps):
         part = frames[..., step * hop : (step + 1) * hop]
         blocks[..., step : step + count, : part.shape[-1]] += part
-    flat = blocks.reshape(*frames.shape[:-2], -1)
+    flat = blocks.reshape(*frames.shape[:-2], (count + steps - 1) * hop)
     return flat[..., : wave.shape[-1]]
 
 
@@ -128,7 +132,7 @@ def mdct(wave: np.ndarray, length: int, name: WindowName | None, *, pad_end: boo
 
 def imdct(coefficients: np.ndarray, name: WindowName | None, *, ortho: bool) -> np.ndarray:
     """The sound of a modified cosine transform (..., frames, half)."""
-    half = coefficients.shape[-1]
+    half, coefficients = coefficients.shape[-1], as_float(coefficients)
     folded = _fft.dct(coefficients, type=4, norm="ortho" if ortho else None) * (1 if ortho else 0.5 / half)
     one, two = folded[..., : half // 2], folded[..., half // 2 :]
     frames = np.concatenate([two, -two[..., ::-1], -one[..., ::-1], -one], -1)

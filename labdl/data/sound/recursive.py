@@ -56,6 +56,8 @@ def delay_line(wave: np.ndarray, delays: np.ndarray, feedback: float, quadratic:
 
     ``feedback`` times the delayed sound enters the delay line again.
     """
+    if not wave.size:
+        return wave
     whole = np.floor(delays).astype(np.int64)
     share = (delays - whole).astype(wave.dtype)
     least = whole.min(0)

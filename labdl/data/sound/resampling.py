@@ -35,7 +35,7 @@ def resample(
     ``quality`` is of soxr; the other settings are of the sinc methods, which want whole numbers of samples a second.
     """
     wave = as_float(wave)
-    if source == target:
+    if source == target or not wave.size:
         return wave
     if method == "soxr":
         return np.ascontiguousarray(soxr.resample(wave.T, source, target, quality).T)

@@ -152,10 +152,19 @@ class Transform:
         method = self.method_of(part)
         if method is None:
             return part
-        result = getattr(self, method)(part, params)
+        result = self.compute(getattr(self, method), part, params)
         if isinstance(part, Part) and type(result) is np.ndarray:
             return part.like(result)
         return result
+
+    def compute(self, method: Callable[[Any, Parameters], Any], part: Any, params: Parameters) -> Any:
+        """The result of a method. Raises DataError where it has no number because values of the part are not finite."""
+        try:
+            with np.errstate(invalid="raise"):
+                return method(part, params)
+        except FloatingPointError:
+            check_finite(self, part)
+            return method(part, params)  # of finite values the result is what it is
 
     @classmethod
     def method_of(cls, part: Any) -> str | None:
@@ -253,6 +262,17 @@ class Transform:
 
 
 _WRAPPED = {"apply_to_boxes": "_boxes", "apply_to_keypoints": "_keypoints"}
+
+
+def check_finite(owner: Transform, part: Any) -> None:
+    """Raise DataError for a part with values that are NaN or infinite."""
+    values = np.asarray(part)
+    wrong = values.size - np.count_nonzero(np.isfinite(values))
+    if wrong:
+        raise DataError(
+            f"{type(owner).__name__} wants finite values, received {type(part).__name__} {values.shape} of which {wrong:,} are "
+            "NaN or infinite"
+        )
 
 
 def _is_plain(leaf: Any, kind: type) -> bool:

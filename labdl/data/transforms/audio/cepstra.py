@@ -9,7 +9,7 @@ import scipy.fft
 from annotated_types import Ge
 
 from labdl.data import parts
-from labdl.data.sound.fourier import pad_centered
+from labdl.data.sound.fourier import as_float, pad_centered
 from labdl.data.sound.spectra import (
     PadMode,
     apply_filters,
@@ -176,7 +176,7 @@ class SlidingWindowCMN(Transform):
     norm_vars: bool = False
 
     def apply_to_spectrogram(self, spectrogram: parts.Spectrogram, params: Parameters) -> np.ndarray:
-        values, count = spectrogram.array, spectrogram.shape[-1]
+        values, count = as_float(spectrogram.array), spectrogram.shape[-1]
         at = np.arange(count)
         start = at - self.cmn_window // 2 if self.center else at - self.cmn_window
         stop = start + self.cmn_window if self.center else at + 1

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from labdl.data import parts
+from labdl.data.sound.fourier import as_float
 from labdl.data.sound.spectra import (
     Normalization,
     PadMode,
@@ -161,7 +162,7 @@ class InverseMelScale(Transform):
         inverse = _inverse_bank(
             self.n_stft, self.f_min, self.f_max, spectrogram.shape[-2], rate, self.norm, self.mel_scale
         )
-        return np.maximum(inverse @ spectrogram.array, 0).astype("float32")
+        return np.maximum(inverse @ as_float(spectrogram.array), 0).astype("float32")
 
 
 @functools.lru_cache(16)

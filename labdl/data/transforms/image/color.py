@@ -19,7 +19,7 @@ from labdl.data.vision.pixels import (
     map_shares,
     shares_to_integers,
 )
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, DataError
 from labdl.settings import Amount, Share
 
 Turn = Annotated[float, Ge(-0.5), Le(0.5)]
@@ -115,7 +115,14 @@ class AdjustGamma(Transform):
 
     def apply_to_image(self, image: np.ndarray, params: Parameters) -> np.ndarray:
         def power(shares: np.ndarray) -> np.ndarray:
-            return np.power(shares, params["gamma"], dtype=shares.dtype) * shares.dtype.type(params["gain"])
+            try:
+                with np.errstate(invalid="raise"):
+                    powers = np.power(shares, params["gamma"], dtype=shares.dtype)
+            except FloatingPointError:
+                raise DataError(
+                    "AdjustGamma wants pixels of at least 0, received negative ones: put it before T.Normalize"
+                ) from None
+            return powers * shares.dtype.type(params["gain"])
 
         return map_shares(image, power)
 

@@ -138,6 +138,10 @@ def _move(value: Any, source: Canvas, shape: Canvas, corner: tuple[int, int], ca
         points[..., :2] = (points[..., :2] + 0.5) * [across, down] - 0.5 + [left, top]
         return value.like(points, canvas_size=canvas)
     if isinstance(value, Mask):
+        if value.canvas != source:
+            raise DataError(
+                f"a Mask of {value.canvas} pixels does not fit the picture of {source}: T.Resize both alike"
+            )
         layers = value.array if value.ndim == 3 else value.array[None]
         moved = np.zeros((len(layers), *canvas), value.dtype)
         for layer, target in zip(layers, moved, strict=True):

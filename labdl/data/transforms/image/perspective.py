@@ -46,7 +46,8 @@ class Perspective(Displacement):
         if self.startpoints and self.endpoints:
             start, end = np.array(self.startpoints), np.array(self.endpoints)
         else:
-            start = np.array([[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], "float64")
+            right, bottom = max(width - 1, 1), max(height - 1, 1)
+            start = np.array([[0, 0], [right, 0], [right, bottom], [0, bottom]], "float64")
             most = [int(self.distortion_scale * (width // 2)), int(self.distortion_scale * (height // 2))]
             inwards = rng.integers(0, [most] * 4, endpoint=True)
             end = start + inwards * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])

@@ -12,7 +12,7 @@ from labdl.data.boxes import convert_boxes
 from labdl.data.parts import BoundingBoxes, Image
 from labdl.data.transforms.image.scaling import Scaling
 from labdl.data.transforms.image.sizes import Pixels, Size, pair
-from labdl.data.transforms.transform import Parameters, Transform, iterate_parts, map_parts, transform
+from labdl.data.transforms.transform import Parameters, Transform, check_finite, iterate_parts, map_parts, transform
 from labdl.data.vision.glimpses import CropMethod, crop_and_resize
 from labdl.data.vision.resampling import Interpolation
 from labdl.errors import ConfigError, DataError
@@ -85,6 +85,7 @@ class CropAndResize(Transform):
             raise DataError(
                 "CropAndResize wants an Image and BoundingBoxes, or its setting boxes, received neither boxes"
             )
+        check_finite(self, labels)
         left, top, right, bottom = convert_boxes(labels.array, labels.format, "xyxy").T
         height, width = picture.canvas
         # the last pixel of a box is the one before its edge
@@ -97,7 +98,7 @@ class CropAndResize(Transform):
         )
 
     def apply_to(self, part: Any, params: Parameters) -> Any:
-        return self.apply_to_image(part, params) if isinstance(part, Image) else part
+        return self.compute(self.apply_to_image, part, params) if isinstance(part, Image) else part
 
     def apply_to_image(self, image: np.ndarray, params: Parameters) -> np.ndarray:
         return crop_and_resize(

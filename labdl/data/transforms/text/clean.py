@@ -193,6 +193,8 @@ class Length(Transform):
         return replace(sample, (self.into or key) if key is not None else None, self._count(part))
 
     def _count(self, part: Any) -> Any:
+        if not isinstance(part, str | list | tuple | np.ndarray):
+            raise DataError(f"Length wants a text or tokens, received {type(part).__name__}")
         if self.unit == "TOKEN":
             if isinstance(part, str):
                 raise DataError('Length in the unit "TOKEN" wants tokens, received a text: put a tokenizer before it')
