@@ -19,8 +19,8 @@ def use_deterministic_algorithms(mode: bool = True, *, warn_only: bool = False) 
     | TensorFlow | `enable_op_determinism`, for the rest of the process | the same |
     | PaddlePaddle, MindSpore | their kernels are deterministic | refused: they do not tell which kernels are not |
 
-    It costs time: PyTorch fills new memory, and kernels of the GPU do without atomic additions, which takes from a few
-    percent to several times as long for convolutions, scattering and interpolation; TensorFlow reads data and reduces in one
+    It costs time, most where kernels of a GPU add without atomic operations: in convolutions, scattering and interpolation.
+    PyTorch also fills new memory, and cuDNN tries no kernels; TensorFlow reads data and reduces in one
     order. Semantics: torch.use_deterministic_algorithms; enable_op_determinism of TensorFlow, deterministic=True of
     Lightning's Trainer.
 
