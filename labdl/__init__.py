@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOM
         train,
     )
     from labdl.array_api import array_namespace
+    from labdl.determinism import are_deterministic_algorithms_enabled, use_deterministic_algorithms
     from labdl.dispatch import device, use
     from labdl.generation import generate
     from labdl.graph import Graph, trace
@@ -57,6 +58,7 @@ __all__ = [
     "Graph",
     "Spec",
     "Trainer",
+    "are_deterministic_algorithms_enabled",
     "array_namespace",
     "backends",
     "convert_checkpoint",
@@ -97,10 +99,12 @@ __all__ = [
     "trace",
     "train",
     "use",
+    "use_deterministic_algorithms",
 ]
 
 _HOMES = {
     "labdl.array_api": ("array_namespace",),
+    "labdl.determinism": ("are_deterministic_algorithms_enabled", "use_deterministic_algorithms"),
     "labdl.dispatch": ("device", "use"),
     "labdl.generation": ("generate",),
     "labdl.graph": ("Graph", "trace"),

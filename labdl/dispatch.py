@@ -24,6 +24,7 @@ _load_listeners: list[Callable[[Backend], Any]] = []
 _default: str | None = None
 _seed: int | None = None
 _portable = False
+_deterministic: tuple[bool, bool] | None = None  # mode and warn_only, None if never set
 
 
 def owner_of_type(kind: type):
@@ -154,6 +155,8 @@ def _import(name: str, device: str | None = None) -> None:
     _loaded[name] = backend
     for listener in _load_listeners:
         listener(backend)
+    if _deterministic is not None and name != "numpy":
+        backend.set_deterministic(*_deterministic)
     if _seed is not None:
         backend.seed(_seed)
 
@@ -185,6 +188,20 @@ def seed(value: int, portable: bool = False) -> None:
     load("numpy")  # now: seeded later, it would set back what the user has drawn from numpy.random
     for backend in _loaded.values():
         backend.seed(_seed)
+
+
+def set_deterministic(mode: bool, warn_only: bool) -> None:
+    """Switch deterministic kernels of the frameworks: those loaded now, and each one that is loaded later."""
+    global _deterministic
+    for backend in _loaded.values():
+        if backend.name != "numpy":
+            backend.set_deterministic(mode, warn_only)
+    _deterministic = mode, warn_only
+
+
+def is_deterministic() -> bool:
+    """True if backends compute with deterministic kernels."""
+    return _deterministic is not None and _deterministic[0]
 
 
 def rest_threads() -> None:
@@ -290,6 +307,8 @@ def _place(backend: Backend, device: str, asked: config.Setting | None = None) -
             f"{backend.name} computes on {backend.current_device()} already and cannot change to {found} in this process: "
             f"restart the kernel and call labdl.use({backend.name!r}, device={found!r}) first"
         ) from None
+    if _deterministic is not None:
+        backend.set_deterministic(*_deterministic)
 
 
 def spec_of(value) -> Spec:

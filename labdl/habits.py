@@ -37,6 +37,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "summary": "write print(model.summary())",
         "compile": "write labdl.Trainer(model, compiled=True)",
         "cuda": "write labdl.device('cuda:0')",
+        "enable_op_determinism": "write labdl.use_deterministic_algorithms()",
         "layers": "labdl.nn has the layers",
         "losses": "labdl.nn has the losses, such as labdl.nn.CrossEntropyLoss()",
         "metrics": "labdl.train.metrics has the metrics, or write Trainer(model, metrics=['accuracy'])",

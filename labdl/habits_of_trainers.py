@@ -31,7 +31,7 @@ TRAININGS: dict[str, dict[str, str]] = {
         "limit_predict_batches": "give labdl.predict a part of the data",
         "reload_dataloaders_every_n_epochs": "give fit an iterable, which is read again in each epoch",
         "inference_mode": "a validation computes no gradients",
-        "deterministic": "there is no switch for the kernels of a GPU, seed= sets the random numbers",
+        "deterministic": "write labdl.use_deterministic_algorithms() at the start of the program",
         "callbacks": "write fit(…, callbacks=[…])",
         "log_every_n_steps": "runs of trainer.start record every step",
         "logging_steps": "runs of trainer.start record every step",

@@ -13,6 +13,7 @@ from labdl.backends.mindspore.autograd import clear_gradients, gradients, is_tra
 from labdl.backends.mindspore.call_recorder import SOURCE, literal, recorder
 from labdl.backends.mindspore.custom_operators import host_function
 from labdl.backends.mindspore.datasets import native_dataset, native_source
+from labdl.backends.mindspore.determinism import set_deterministic
 from labdl.backends.mindspore.devices import current_device, device_of, devices, set_device, to_device
 from labdl.backends.mindspore.facts import FACTS
 from labdl.backends.mindspore.native_modules import is_native, native_call, native_module, native_parameters

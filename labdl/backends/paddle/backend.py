@@ -10,6 +10,7 @@ from labdl.backends.paddle.autograd import clear_gradients, gradients, is_traina
 from labdl.backends.paddle.call_recorder import SOURCE, literal, recorder
 from labdl.backends.paddle.custom_operators import host_function
 from labdl.backends.paddle.datasets import native_dataset, native_source
+from labdl.backends.paddle.determinism import set_deterministic
 from labdl.backends.paddle.devices import current_device, device_of, devices, set_device, to_device
 from labdl.backends.paddle.facts import FACTS
 from labdl.backends.paddle.native_modules import is_native, native_call, native_module, native_parameters

@@ -14,6 +14,7 @@ from labdl.backends.protocol.call_recorder import CallRecorders, SourceWords, Ta
 from labdl.backends.protocol.control_flow import ControlFlow, ControlFlowBackend
 from labdl.backends.protocol.custom_operators import CompiledHostCalls, CustomOperators
 from labdl.backends.protocol.datasets import NativeDatasets, NativeSource, SampleSource
+from labdl.backends.protocol.determinism import Determinism
 from labdl.backends.protocol.devices import CopyingBackend, Devices, ExclusiveBackend, ThreadedBackend
 from labdl.backends.protocol.layout import ChannelsLast, ChannelsLastBackend
 from labdl.backends.protocol.native_modules import NativeModules
@@ -39,6 +40,7 @@ __all__ = [
     "ControlFlowBackend",
     "CopyingBackend",
     "CustomOperators",
+    "Determinism",
     "DeviceObjects",
     "Devices",
     "Evaluation",
@@ -73,6 +75,7 @@ class Backend(
     Tensors,
     Variables,
     Devices,
+    Determinism,
     RandomState,
     RandomNumbers,
     Autograd,

@@ -10,6 +10,7 @@ from labdl.backends.tensorflow.autograd import clear_gradients, gradients, is_tr
 from labdl.backends.tensorflow.call_recorder import SOURCE, literal, recorder
 from labdl.backends.tensorflow.custom_operators import each_time, host_function
 from labdl.backends.tensorflow.datasets import native_dataset, native_source
+from labdl.backends.tensorflow.determinism import set_deterministic
 from labdl.backends.tensorflow.devices import current_device, device_of, devices, set_device, to_device
 from labdl.backends.tensorflow.facts import FACTS
 from labdl.backends.tensorflow.native_modules import is_native, native_call, native_module, native_parameters

@@ -9,6 +9,7 @@ from labdl.backends.torch.call_recorder import SOURCE, literal, recorder
 from labdl.backends.torch.copy_ahead import copy_ahead
 from labdl.backends.torch.custom_operators import host_function
 from labdl.backends.torch.datasets import native_dataset, native_source
+from labdl.backends.torch.determinism import set_deterministic
 from labdl.backends.torch.devices import current_device, device_of, devices, set_device, to_device
 from labdl.backends.torch.facts import FACTS
 from labdl.backends.torch.native_modules import is_native, native_call, native_module, native_parameters
