@@ -139,7 +139,7 @@ def smoothness(page: Page, seconds: float) -> dict[str, tuple[float, float]]:
 
 def from_the_zoo(page: Page, name: str) -> float:
     """Seconds from Enter in the zoo's dialog to nodes on the canvas with their shapes."""
-    page.locator(".jp-LauncherCard", has_text="Model from the zoo").click()
+    page.locator(".jp-LauncherCard", has_text="Model from the Zoo").click()
     page.get_by_role("combobox", name="Search models").fill(name)
     page.get_by_role("option", name=name, exact=True).click()
     began = time.perf_counter()

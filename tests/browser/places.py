@@ -82,7 +82,7 @@ def run_in_notebook(page, lab, source: str) -> None:
 
 def new_model(page) -> None:
     """Make a model from the launcher; by the keyboard it gets an input, of the shape of the digits, which is not selected."""
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    page.locator(".jp-LauncherCard", has_text="Model Graph").click()
     expect(page.locator(".labdl-empty")).to_be_visible()
     page.keyboard.press("Shift+A")
     page.keyboard.press("Enter")

@@ -26,7 +26,7 @@ def use_theme(page, name: str) -> None:
 
 
 def test_keyboard_alone_and_axe(page):
-    page.locator(".jp-LauncherCard", has_text="Model graph").focus()
+    page.locator(".jp-LauncherCard", has_text="Model Graph").focus()
     page.keyboard.press("Enter")
     graph = Graph(page)
     expect(page.locator(".labdl-empty")).to_be_visible()

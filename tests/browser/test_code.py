@@ -1,11 +1,13 @@
 """A model from elsewhere: as Python beside the canvas, pasted, sent to a notebook; from an ONNX file."""
 
+import base64
 import re
 
+import numpy as np
 import pytest
 from places import new_model
 from playwright.sync_api import expect
-from test_journey import Graph
+from test_journey import Graph, center
 
 import labdl
 from labdl import nn
@@ -84,3 +86,50 @@ def test_an_onnx_file_opens_as_a_graph(page, lab):
     page.get_by_role("menuitem", name="Convert to Model Graph").click()
     expect(page.locator(".jp-Dialog")).to_contain_text("small.labdl, small.npz")
     page.locator(".jp-Dialog .jp-mod-reject").click()
+
+
+DROP = """
+(target, content) => {
+  const transfer = new DataTransfer();
+  const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+  transfer.items.add(new File([bytes], "outside.onnx"));
+  for (const type of ["dragenter", "dragover", "drop"]) {
+    target.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+  }
+}
+"""
+
+
+@pytest.mark.sample(False)
+def test_an_onnx_file_is_dropped_on_the_canvas(page, lab):
+    model = nn.Sequential(nn.Linear(5), nn.ReLU()).build((None, 3), backend="numpy", seed=0)
+    labdl.export(model, lab.folder / "inside.onnx")
+    content = base64.b64encode((lab.folder / "inside.onnx").read_bytes()).decode()
+    page.get_by_role("button", name="Refresh the file browser").click()
+    new_model(page)
+    tab = page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab")
+    graph = Graph(page)
+    box = graph.canvas.bounding_box()
+
+    # from the file browser: a document of its own, as by a double click; the one below stays as it is
+    item = page.locator(".jp-DirListing-item", has_text="inside.onnx")
+    graph.press_and_move(center(item), (box["x"] + 200, box["y"] + 300))
+    expect(tab.filter(has_text="inside.labdl")).to_have_class(re.compile("lm-mod-current"), timeout=60_000)
+    shown = page.locator(".react-flow__node:visible")
+    expect(shown).to_have_count(3)
+    loaded = labdl.load(lab.folder / "inside", backend="numpy")
+    x = np.ones((2, 3), "float32")
+    np.testing.assert_allclose(labdl.predict(loaded, x), labdl.predict(model, x), rtol=1e-5)
+    tab.filter(has_text="untitled").click()
+    expect(shown).to_have_count(1)
+
+    # from outside: it is stored beside the model first, and never over another file
+    canvas = page.locator(".labdl-canvas:visible")
+    canvas.evaluate(DROP, content)
+    expect(tab.filter(has_text="outside.labdl")).to_have_class(re.compile("lm-mod-current"), timeout=60_000)
+    expect(shown).to_have_count(3)
+    assert (lab.folder / "outside.onnx").read_bytes() == (lab.folder / "inside.onnx").read_bytes()
+    tab.filter(has_text="untitled").click()
+    expect(shown).to_have_count(1)
+    canvas.evaluate(DROP, content)
+    expect(page.locator(".labdl-status-notice:visible")).to_contain_text("outside.onnx already exists")

@@ -10,7 +10,7 @@ def test_new_menu_has_a_model_graph(page, lab):
     page.goto(lab.url.replace("/lab?", "/tree?"))
     page.locator(".jp-DropdownMenu").get_by_text("New", exact=True).click()
     items = page.locator(".lm-Menu .lm-Menu-itemLabel")
-    item = items.filter(has_text="Model graph")
+    item = items.filter(has_text="Model Graph")
     expect(item).to_have_count(1)
     with page.context.expect_page() as opening:
         item.click()

@@ -25,9 +25,15 @@ BUSY = "print('now busy')\ntime.sleep(60)"
 
 
 def saved(page, lab, name: str = "cell.ipynb"):
-    page.keyboard.press("Control+s")
-    expect(page.locator(".lm-TabBar-tab.lm-mod-current.jp-mod-dirty")).to_have_count(0)
     deadline = time.monotonic() + 60
+    while True:
+        page.keyboard.press("Control+s")  # a dialog about the kernel may be there, and take the key
+        try:
+            expect(page.locator(".lm-TabBar-tab.lm-mod-current.jp-mod-dirty")).to_have_count(0, timeout=5000)
+            break
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
     while True:
         try:
             return nbformat.read(lab.folder / name, as_version=4)

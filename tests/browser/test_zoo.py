@@ -12,7 +12,7 @@ SECONDS = 8.0  # from the choice to a graph with its shapes, on a busy machine; 
 
 
 def test_a_model_of_the_zoo_opens_by_name(page, lab):
-    page.locator(".jp-LauncherCard", has_text="Model from the zoo").click()
+    page.locator(".jp-LauncherCard", has_text="Model from the Zoo").click()
     dialog = page.get_by_role("dialog")
     search = dialog.get_by_role("combobox", name="Search models")
     expect(search).to_be_focused()

@@ -192,7 +192,11 @@ function parseItem(text: string, rule: ParamSchema, trans: Translator): Parsed {
   }
   const { items } = rule;
   const isTyped = items && Object.keys(items).length > 0;
-  return parse(text, acceptsOf(isTyped ? items : { type: 'number' }), trans);
+  const accepts = acceptsOf(isTyped ? items : { type: 'number' });
+  // shapes on the canvas have N for the batch
+  return text === 'N' && !accepts.text && accepts.values.includes(null)
+    ? { value: null }
+    : parse(text, accepts, trans);
 }
 
 /** Whether the first bracket is closed by the last one. */

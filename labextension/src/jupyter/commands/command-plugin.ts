@@ -43,7 +43,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
       label: args =>
         args.isPalette || args.isContextMenu
           ? trans.__('New Model Graph')
-          : trans.__('Model graph'),
+          : trans.__('Model Graph'),
       caption: trans.__('Build a neural network by connecting layers'),
       icon: args => (args.isPalette ? undefined : graphIcon),
       describedBy: {

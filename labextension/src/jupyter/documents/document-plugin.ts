@@ -89,7 +89,7 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
     );
     app.docRegistry.addFileType({
       name: FILE_TYPE,
-      displayName: trans.__('Model graph'),
+      displayName: trans.__('Model Graph'),
       extensions: ['.labdl'],
       mimeTypes: ['application/x-labdl'],
       contentType: 'file',
@@ -114,7 +114,7 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
     const factory = new GraphWidgetFactory(
       {
         name: FACTORY,
-        label: trans.__('Model graph'),
+        label: trans.__('Model Graph'),
         modelName: 'labdl',
         fileTypes: [FILE_TYPE],
         defaultFor: [FILE_TYPE],

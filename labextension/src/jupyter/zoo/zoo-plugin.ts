@@ -78,7 +78,7 @@ export const zooPlugin: JupyterFrontEndPlugin<void> = {
     commands.addCommand(COMMAND, {
       label: args =>
         args.isLauncher
-          ? trans.__('Model from the zoo')
+          ? trans.__('Model from the Zoo')
           : trans.__('Open Model from the Zoo…'),
       caption: trans.__('Start from a published model such as ResNet-50'),
       icon: args => (args.isPalette ? undefined : graphIcon),
