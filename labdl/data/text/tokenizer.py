@@ -28,6 +28,12 @@ SPECIAL_TOKENS: dict[str, tuple[str, ...]] = {
 }
 
 
+NO_TEXT = (
+    "the tokenizer wants texts, without halves of characters such as '\\ud800': write "
+    "text.encode('utf-8', 'replace').decode()"
+)
+
+
 class Tokenizer:
     """Text to numbers of tokens and back: a model of the library ``tokenizers``, such as a tokenizer.json of a model hub.
 
@@ -39,6 +45,7 @@ class Tokenizer:
         self.model = model
         self._text = _text  # the library reads numbers that differ in the last digit from those that it writes
         vocab = model.get_vocab(with_added_tokens=True)
+        self._highest = max(vocab.values(), default=-1)
         self.padding = next((vocab[token] for token in ("<pad>", "[PAD]", "<|padding|>") if token in vocab), 0)
 
     @classmethod
@@ -118,8 +125,8 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """Number of tokens, with the special ones."""
-        return self.model.get_vocab_size(with_added_tokens=True)
+        """Number of tokens, with the special ones; one more than the highest number, where some are left out."""
+        return max(self.model.get_vocab_size(with_added_tokens=True), self._highest + 1)
 
     def id_of(self, token: str) -> int:
         """Number of a token. Raises ConfigError for one that it has not."""
@@ -143,12 +150,18 @@ class Tokenizer:
 
     @classmethod
     def from_text(cls, text: str) -> Tokenizer:
-        """The tokenizer of JSON of `to_text`, or of a tokenizer.json. Raises FileFormatError."""
+        """The tokenizer of JSON of `to_text`, or of a tokenizer.json. Raises FileFormatError.
+
+        Padding and truncation that a file asks for are left out: `encode_batch` has them, with the mask.
+        """
         import tokenizers
 
         try:
             with _PANICS_AS_ERRORS:
-                return cls(tokenizers.Tokenizer.from_str(text), text)
+                model = tokenizers.Tokenizer.from_str(text)
+                model.no_padding()
+                model.no_truncation()
+                return cls(model, text)
         except Exception as error:  # the library raises Exception itself
             raise FileFormatError(f"not a tokenizer of the library tokenizers: {error!s:.200}") from None
 
@@ -173,7 +186,11 @@ class Tokenizer:
 
 
 class _PanicsAsErrors:
-    """A pattern of a tokenizer.json that backtracks too often panics in Rust, which is no Exception in Python."""
+    """Errors of the library as DataError.
+
+    A pattern of a tokenizer.json that backtracks too often panics in Rust, which is no Exception in Python. A text with half
+    a pair of surrogates, as programs cut it out of UTF-16, is a TypeError.
+    """
 
     def __enter__(self) -> None:
         return None
@@ -181,6 +198,8 @@ class _PanicsAsErrors:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         if kind is not None and kind.__name__ == "PanicException":
             raise DataError(f"the tokenizer cannot split this text: {error!s:.200}") from None
+        if kind is TypeError:
+            raise DataError(NO_TEXT) from None
 
 
 _PANICS_AS_ERRORS = _PanicsAsErrors()
