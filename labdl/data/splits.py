@@ -8,7 +8,7 @@ from pathlib import Path
 from labdl.data.annotations.coco import CocoDetection
 from labdl.data.annotations.coco_files import find_coco_files, open_coco, split_coco_files
 from labdl.data.annotations.segmentation_folder import SegmentationFolder
-from labdl.data.annotations.yolo import YOLODetection, read_class_names
+from labdl.data.annotations.yolo import YOLODetection, read_class_names, read_points
 from labdl.data.dataset import Dataset
 from labdl.data.folders.file_list import FileList
 from labdl.data.folders.image_folder import ImageFolder
@@ -99,7 +99,8 @@ def _find(root: Path, largest: int | None) -> Splits:
     for split, dataset in opened.items():
         dataset.name = f"{root.name}/{names[split]}"
         if isinstance(dataset, YOLODetection) and dataset.classes is None:
-            dataset.classes = read_class_names(check_inside(root / "data.yaml", root))  # one file for all parts
+            file = check_inside(root / "data.yaml", root)  # one for all parts
+            dataset.classes, dataset.points = read_class_names(file), read_points(file)
     _drop_stray_class(opened)
     return opened
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import collections
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,7 @@ class CocoDetection(Dataset):
         categories = sorted(content["categories"], key=lambda c: c["id"])
         self.classes = [str(c["name"]) for c in categories]
         numbers = {c["id"]: n for n, c in enumerate(categories)}
+        _check_ids(Path(annotations), content)
         self._swaps = _swaps(categories)
         self.images = sorted(content["images"], key=lambda i: i["id"])
         places = {image["id"]: at for at, image in enumerate(self.images)}
@@ -73,15 +76,18 @@ class CocoDetection(Dataset):
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         entry, objects = self.images[index], self.objects[index]
         name = str(entry.get("file_name", ""))
-        image = read_picture(self.root / name, self.root)
+        path = self.root / name
+        if "\\" in name and not path.exists():  # written on Windows
+            path = self.root / name.replace("\\", "/")
+        image = read_picture(path, self.root, size=(entry.get("height"), entry.get("width")))
         try:
-            boxes = np.asarray([o["bbox"] for o in objects], "float32").reshape(-1, 4)
+            boxes = np.asarray([_box(o) for o in objects], "float32").reshape(-1, 4)
             corners = np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], 1)
             sample = detection_sample(
                 image,
                 corners,
                 [o["label"] for o in objects],
-                area=np.asarray([o.get("area", b[2] * b[3]) for o, b in zip(objects, boxes, strict=True)], "float32"),
+                area=np.asarray([_area(o, b) for o, b in zip(objects, boxes, strict=True)], "float32"),
                 iscrowd=np.asarray([bool(o.get("iscrowd")) for o in objects], bool),
                 image_id=entry["id"],
             )
@@ -99,7 +105,7 @@ def _read(file: Path) -> dict[str, Any]:
     import orjson
 
     try:
-        content = orjson.loads(read_file(file, _LARGEST, "COCO file"))
+        content = orjson.loads(read_file(file, _LARGEST, "COCO file").removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
         raise FileFormatError(f"{file.name} is no JSON: {error}") from None
     for key in ("images", "annotations", "categories"):
@@ -111,6 +117,27 @@ def _read(file: Path) -> dict[str, Any]:
     return content
 
 
+def _check_ids(file: Path, content: dict[str, Any]) -> None:
+    """Raise FileFormatError for an id of two images or categories, as merged files have them."""
+    for key in ("images", "categories"):
+        count = collections.Counter(entry["id"] for entry in content[key])
+        if len(count) < len(content[key]):
+            number, times = count.most_common(1)[0]
+            raise FileFormatError(f"{file.name}: the id {number} is that of {times} {key}: give each its own")
+
+
+def _box(entry: dict[str, Any]) -> list[float]:
+    box = entry.get("bbox")
+    if not isinstance(box, list) or len(box) != 4:
+        raise DataError(f"the annotation {entry.get('id')!r:.40} has no bbox of four numbers")
+    return box
+
+
+def _area(entry: dict[str, Any], box: np.ndarray) -> float:
+    area = entry.get("area")
+    return box[2] * box[3] if area is None else area
+
+
 def _mask(segmentation: Any, size: tuple[int, int]) -> np.ndarray:
     return (
         draw_polygons(segmentation, size) if isinstance(segmentation, list) else decode_run_length(segmentation, size)
@@ -118,12 +145,19 @@ def _mask(segmentation: Any, size: tuple[int, int]) -> np.ndarray:
 
 
 def _keypoints(objects: list[dict[str, Any]], size: tuple[int, int], swaps: tuple) -> KeyPoints:
-    points = [np.asarray(o.get("keypoints", ()), "float32").reshape(-1, 3) for o in objects]
+    points = [_points(o) for o in objects]
     count = max((len(p) for p in points), default=0)
     whole = np.zeros((len(points), count, 3), "float32")  # an object without points: not visible
     for row, own in zip(whole, points, strict=True):
         row[: len(own)] = own
     return KeyPoints(whole, canvas_size=size, swaps=swaps if count else ())
+
+
+def _points(entry: dict[str, Any]) -> np.ndarray:
+    numbers = np.asarray(entry.get("keypoints") or (), "float32")
+    if numbers.ndim != 1 or len(numbers) % 3:
+        raise DataError(f"the annotation {entry.get('id')!r:.40} has no keypoints of three numbers each")
+    return numbers.reshape(-1, 3)
 
 
 def _swaps(categories: list[dict[str, Any]]) -> tuple[tuple[int, int], ...]:

@@ -13,9 +13,23 @@ from labdl.data.parts import BoundingBoxes, Image, Mask
 from labdl.errors import DataError, MissingFileError
 
 
-def read_picture(path: Path, root: Path, mode: Mode = "RGB") -> Image:
-    """Decode a picture below a folder. Raises MissingFileError, and DataError for a path that leads out of the folder."""
-    return decode_image(check_inside(path, root), mode)
+def read_picture(path: Path, root: Path, mode: Mode = "RGB", size: tuple[Any, Any] = (None, None)) -> Image:
+    """Decode a picture below a folder, whose annotations say that it has the ``size`` (height, width), if they do.
+
+    A picture with that size before it is turned upright stays as it is stored, since its objects were drawn there. Raises
+    MissingFileError, and DataError for another size, and for a path that leads out of the folder.
+    """
+    file = check_inside(path, root)
+    image = decode_image(file, mode)
+    if not all(isinstance(side, int) and side > 0 for side in size) or image.canvas == tuple(size):
+        return image
+    stored = decode_image(file, mode, upright=False) if image.canvas == tuple(size[::-1]) else image
+    if stored.canvas == tuple(size):
+        return stored
+    raise DataError(
+        f"{path.name} has {image.shape[0]:,} × {image.shape[1]:,} pixels, its annotations are of {size[0]:,} × {size[1]:,}: "
+        "resize both, or correct the size in the annotations"
+    )
 
 
 def check_inside(path: Path, root: Path) -> Path:
@@ -35,8 +49,17 @@ def find_picture(folder: Path, stem: str, suffixes: Sequence[str]) -> Path:
 
 
 def detection_sample(image: Image, corners: Any, labels: Sequence[int], **entries: Any) -> dict[str, Any]:
-    """A sample with boxes (objects, 4) of the format "xyxy" and class numbers (objects,), and further entries."""
-    boxes = BoundingBoxes(np.asarray(corners, "float32").reshape(-1, 4), canvas_size=image.canvas)
+    """A sample with boxes (objects, 4) of the format "xyxy" and class numbers (objects,), and further entries.
+
+    Raises DataError for a box whose edges are in the wrong order or no finite numbers.
+    """
+    array = np.asarray(corners, "float32").reshape(-1, 4)
+    wrong = ~np.isfinite(array).all(1) | (array[:, 2] < array[:, 0]) | (array[:, 3] < array[:, 1])
+    if wrong.any():
+        raise DataError(
+            f"an object has the box {array[wrong][0].tolist()}: left, top, right and bottom are finite numbers in this order"
+        )
+    boxes = BoundingBoxes(array, canvas_size=image.canvas)
     return {"image": image, "boxes": boxes, "labels": np.asarray(labels, np.int64), **entries}
 
 

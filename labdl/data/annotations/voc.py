@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -39,6 +40,8 @@ VOC_CLASSES = [
     "tvmonitor",
 ]
 _LARGEST = 16 << 20  # bytes of an XML file, and of a list of names
+_DECLARATION = re.compile(rb"""(\s*<\?xml[^>]{0,80}?encoding\s*=\s*["'])([\w-]{1,20})(["'])""")
+_CHINESE = (b"gb2312", b"gbk", b"gb18030", b"cp936")
 _MASKS = {"class": "SegmentationClass", "object": "SegmentationObject"}
 
 
@@ -70,12 +73,16 @@ class VOCDetection(Dataset):
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         name = self.names[index]
         file = self.root / "Annotations" / f"{name}.xml"
-        image = read_picture(find_picture(self.root / "JPEGImages", name, SUFFIXES), self.root)
-        corners, labels, difficult = self._objects(file)
-        return detection_sample(image, corners, labels, difficult=np.asarray(difficult, bool))
-
-    def _objects(self, file: Path) -> tuple[list[list[float]], list[int], list[bool]]:
+        picture = find_picture(self.root / "JPEGImages", name, SUFFIXES)
         root = _parse(file, self.root)
+        image = read_picture(picture, self.root, size=_size(root))
+        corners, labels, difficult = self._objects(root, file)
+        try:
+            return detection_sample(image, corners, labels, difficult=np.asarray(difficult, bool))
+        except DataError as error:
+            raise DataError(f"{file.name}: {error}") from None
+
+    def _objects(self, root: Any, file: Path) -> tuple[list[list[float]], list[int], list[bool]]:
         corners, labels, difficult = [], [], []
         for item in root.iter("object"):
             name, box = (item.findtext("name") or "").strip(), item.find("bndbox")
@@ -107,10 +114,25 @@ def _parse(file: Path, root: Path) -> Any:
     from defusedxml.ElementTree import ParseError, fromstring
 
     check_inside(file, root)
+    content = read_file(file, _LARGEST, "VOC annotation")
+    declared = _DECLARATION.match(content)
     try:
-        return fromstring(read_file(file, _LARGEST, "VOC annotation"))
-    except (ParseError, DefusedXmlException, ValueError) as error:
+        if declared and declared[2].lower() in _CHINESE:  # the parser knows no characters of several bytes
+            content = declared[1] + b"utf-8" + declared[3] + content[declared.end() :].decode("gb18030").encode()
+        return fromstring(content)
+    except (
+        ParseError,
+        DefusedXmlException,
+        ValueError,
+        LookupError,
+    ) as error:  # of an encoding that Python does not know
         raise DataError(f"{file.name} is no XML of annotations: {str(error) or type(error).__name__}") from None
+
+
+def _size(root: Any) -> tuple[int | None, int | None]:
+    """Height and width that an annotation gives; some programs write 0."""
+    texts = [(root.findtext(f"size/{name}") or "").strip() for name in ("height", "width")]
+    return tuple([int(text) if text.isascii() and text.isdigit() else None for text in texts])  # type: ignore[return-value]
 
 
 class VOCSegmentation(Dataset):
@@ -156,4 +178,5 @@ def read_split(root: Path, task: str, split: str) -> list[str]:
         raise ConfigError(f"{root} has the splits {', '.join(known) or 'none'}, not {split!r:.40}")
     file = check_inside(lists / f"{split}.txt", root)
     lines = read_file(file, _LARGEST, "list of names").decode("utf-8", "replace").splitlines()
-    return [line.split()[0] for line in lines if line.strip()]
+    # a list of one class has a second column, 1, 0 or -1; names may have blanks in them
+    return [re.sub(r"\s+(-1|0|1)$", "", line.strip()) for line in lines if line.strip()]

@@ -32,12 +32,14 @@ def decode_image(
     min_size: tuple[int, int] | None = None,
     fast: bool = False,
     max_pixels: int = MOST_PIXELS,
+    upright: bool = True,
 ) -> Image:
     """Decode a JPEG, PNG, BMP, GIF (its first picture), WebP or TIFF file, or its bytes: (height, width, channels).
 
     ``mode`` "RGB" gives three channels of uint8: grey and palettes are converted, CMYK too, 16 bits are scaled to 8, and
     transparency is left out. "L" is grey, "RGBA" has the alpha channel, and "unchanged" keeps the channels of the file, 16
-    bits as uint16, and class numbers of a palette as they are. Pictures are turned upright by their EXIF orientation.
+    bits as uint16, and class numbers of a palette as they are. Pictures are turned upright by their EXIF orientation, unless
+    ``upright`` is False.
 
     ``min_size`` (height, width) allows a JPEG to be decoded at a half, a quarter or an eighth of its size, if it stays as
     large; ``fast`` chooses its less exact inverse transform. Raises MissingFileError, and DataError for what is no picture, is
@@ -48,10 +50,10 @@ def decode_image(
         raise DataError(f"{name} is empty")
     try:
         if data[:3] == JPEG and mode in ("RGB", "L"):
-            array = decode_jpeg(data, mode, min_size, fast, max_pixels, name)
+            array = decode_jpeg(data, mode, min_size, fast, max_pixels, name, upright)
             if array is not None:
                 return Image(array)
-        return Image(_decode_with_pillow(data, mode, max_pixels, name))
+        return Image(_decode_with_pillow(data, mode, max_pixels, name, upright))
     except LabDLError:
         raise
     except Exception as error:  # decoders raise errors of many kinds for damaged data
@@ -174,7 +176,7 @@ def _describe(error: Exception) -> str:
     return str(error).strip() or type(error).__name__
 
 
-def _decode_with_pillow(data: bytes, mode: str, max_pixels: int, name: str) -> np.ndarray:
+def _decode_with_pillow(data: bytes, mode: str, max_pixels: int, name: str, upright: bool) -> np.ndarray:
     import PIL.Image
 
     with warnings.catch_warnings():
@@ -188,7 +190,7 @@ def _decode_with_pillow(data: bytes, mode: str, max_pixels: int, name: str) -> n
             picture.seek(0)
             picture.load()
             array = _convert(picture, mode)
-    return turn_upright(array, read_orientation(data))
+    return turn_upright(array, read_orientation(data)) if upright else array
 
 
 def _convert(picture: Any, mode: str) -> np.ndarray:

@@ -24,16 +24,16 @@ def check_pixels(width: int, height: int, most: int, name: str) -> None:
 
 
 def decode_jpeg(
-    data: bytes, mode: str, min_size: tuple[int, int] | None, fast: bool, max_pixels: int, name: str
+    data: bytes, mode: str, min_size: tuple[int, int] | None, fast: bool, max_pixels: int, name: str, upright: bool
 ) -> np.ndarray | None:
-    """The whole picture, upright; None for colours that libjpeg-turbo cannot convert."""
+    """The whole picture, turned if ``upright``; None for colours that libjpeg-turbo cannot convert."""
     import simplejpeg
 
     height, width, colors, _ = simplejpeg.decode_jpeg_header(data)
     check_pixels(int(width), int(height), max_pixels, name)
     if colors in ("CMYK", "YCCK"):
         return None
-    orientation = read_orientation(data)
+    orientation = read_orientation(data) if upright else 1
     least = (0, 0) if min_size is None else min_size if orientation < 5 else min_size[::-1]
     array = simplejpeg.decode_jpeg(
         data,

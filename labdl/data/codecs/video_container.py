@@ -208,6 +208,8 @@ def _check_duration(container: Any, stream: Any, frames: FrameList, name: str) -
             expected = None
     elif container.duration is not None and not container.streams.audio:
         expected = container.duration / 1e6
+    if expected is not None and "matroska" in container.format.name:  # it counts from 0, not from the first frame
+        expected -= max(0.0, float(frames.stamps[0] * (stream.time_base or 0)))
     if expected is not None and frames.seconds < expected - max(_SHORT, 2 / frames.fps):
         raise DataError(f"{name} is cut off: it has {frames.seconds:.3f} s of {expected:.3f} s")
 

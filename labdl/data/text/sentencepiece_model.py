@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import read_file
 from labdl.data.parts import TokenIds, Tokens
 from labdl.data.text.batches import PaddedBatch, pad_sequences
+from labdl.data.text.tokenizer import NO_TEXT
 from labdl.errors import ConfigError, DataError, FileFormatError
 
 _LARGEST = 1 << 28  # bytes of a file
@@ -62,10 +64,13 @@ class SentencePiece:
         if isinstance(texts, str):
             raise ConfigError("SentencePiece wants a list or generator of texts, received one text: write [text]")
         sentences = (line for text in texts for line in str(text).splitlines() if line.strip())
+        first = next(sentences, None)
+        if first is None:
+            raise DataError("a tokenizer wants texts to be trained on, received none")
         written = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.Train(
-                sentence_iterator=sentences,
+                sentence_iterator=itertools.chain([first], sentences),
                 model_writer=written,
                 vocab_size=vocab_size,
                 model_type=model_type,
@@ -89,18 +94,21 @@ class SentencePiece:
 
     def encode(self, text: str, *, add_special_tokens: bool = False, max_length: int | None = None) -> TokenIds:
         """Numbers of at most ``max_length`` pieces of a text; begin and end are around it, also if it is cut, if asked for."""
-        ids = self.model.EncodeAsIds(text, add_bos=add_special_tokens, add_eos=add_special_tokens)
+        with _TEXTS_ALONE:
+            ids = self.model.EncodeAsIds(text, add_bos=add_special_tokens, add_eos=add_special_tokens)
         if max_length is None or len(ids) <= max_length:
             return TokenIds(ids)
         return TokenIds([*ids[: max_length - 1], ids[-1]] if add_special_tokens and max_length else ids[:max_length])
 
     def tokens(self, text: str, *, add_special_tokens: bool = False, with_offsets: bool = False) -> Tokens:
         """Pieces of a text, such as "▁cat"."""
-        if not with_offsets:
-            return Tokens(self.model.EncodeAsPieces(text, add_bos=add_special_tokens, add_eos=add_special_tokens))
-        found = self.model.EncodeAsOffsetMapping(text, add_bos=add_special_tokens, add_eos=add_special_tokens)
-        tokens = Tokens(found["pieces"])
-        tokens.offsets = np.array(found["offsets"], "int64").reshape(-1, 2)
+        settings = {"add_bos": add_special_tokens, "add_eos": add_special_tokens}
+        with _TEXTS_ALONE:
+            if not with_offsets:
+                return Tokens(self.model.EncodeAsPieces(text, **settings))
+            mapping = self.model.EncodeAsOffsetMapping(text, **settings)
+        tokens = Tokens(mapping["pieces"])
+        tokens.offsets = np.array(mapping["offsets"], "int64").reshape(-1, 2)
         return tokens
 
     def encode_batch(
@@ -113,9 +121,10 @@ class SentencePiece:
         multiple_of: int = 1,
     ) -> PaddedBatch:
         """Numbers (texts, pieces) with a mask of what is no padding; ``length`` by default that of the longest text."""
-        sequences = self.model.EncodeAsIds(
-            list(map(str, texts)), add_bos=add_special_tokens, add_eos=add_special_tokens, num_threads=1
-        )
+        with _TEXTS_ALONE:
+            sequences = self.model.EncodeAsIds(
+                list(map(str, texts)), add_bos=add_special_tokens, add_eos=add_special_tokens, num_threads=1
+            )
         return pad_sequences(sequences, length, value=self.padding, side=side, multiple_of=multiple_of)
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
@@ -176,3 +185,20 @@ class SentencePiece:
 
     def __repr__(self) -> str:
         return f"SentencePiece({self.vocab_size} pieces)"
+
+
+_CASTS = ("Unable to cast", "must be str or bytes")
+
+
+class _TextsAlone:
+    """What is no text, or half of a pair of surrogates, as DataError: the library fails to cast it."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if kind in (RuntimeError, TypeError, UnicodeEncodeError) and any(words in str(error) for words in _CASTS):
+            raise DataError(NO_TEXT) from None
+
+
+_TEXTS_ALONE = _TextsAlone()

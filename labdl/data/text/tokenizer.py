@@ -29,6 +29,12 @@ SPECIAL_TOKENS: dict[str, tuple[str, ...]] = {
 }
 
 
+NO_TEXT = (
+    "the tokenizer wants texts, without halves of characters such as '\\ud800': write "
+    "text.encode('utf-8', 'replace').decode()"
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """The tokens of a text, or of a pair of texts, with their places in them.
@@ -56,6 +62,7 @@ class Tokenizer:
         self.model = model
         self._text = _text  # the library reads numbers that differ in the last digit from those that it writes
         vocab = model.get_vocab(with_added_tokens=True)
+        self._highest = max(vocab.values(), default=-1)
         self.padding = next((vocab[token] for token in ("<pad>", "[PAD]", "<|padding|>") if token in vocab), 0)
 
     @classmethod
@@ -174,8 +181,8 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """Number of tokens, with the special ones."""
-        return self.model.get_vocab_size(with_added_tokens=True)
+        """Number of tokens, with the special ones; one more than the highest number, where some are left out."""
+        return max(self.model.get_vocab_size(with_added_tokens=True), self._highest + 1)
 
     @property
     def unknown(self) -> int | None:
@@ -205,12 +212,18 @@ class Tokenizer:
 
     @classmethod
     def from_text(cls, text: str) -> Tokenizer:
-        """The tokenizer of JSON of `to_text`, or of a tokenizer.json. Raises FileFormatError."""
+        """The tokenizer of JSON of `to_text`, or of a tokenizer.json. Raises FileFormatError.
+
+        Padding and truncation that a file asks for are left out: `encode_batch` has them, with the mask.
+        """
         import tokenizers
 
         try:
             with _PANICS_AS_ERRORS:
-                return cls(tokenizers.Tokenizer.from_str(text), text)
+                model = tokenizers.Tokenizer.from_str(text)
+                model.no_padding()
+                model.no_truncation()
+                return cls(model, text)
         except Exception as error:  # the library raises Exception itself
             raise FileFormatError(f"not a tokenizer of the library tokenizers: {error!s:.200}") from None
 
@@ -235,7 +248,11 @@ class Tokenizer:
 
 
 class _PanicsAsErrors:
-    """A pattern of a tokenizer.json that backtracks too often panics in Rust, which is no Exception in Python."""
+    """Errors of the library as DataError.
+
+    A pattern of a tokenizer.json that backtracks too often panics in Rust, which is no Exception in Python. A text with half
+    a pair of surrogates, as programs cut it out of UTF-16, is a TypeError.
+    """
 
     def __enter__(self) -> None:
         return None
@@ -243,6 +260,8 @@ class _PanicsAsErrors:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
         if kind is not None and kind.__name__ == "PanicException":
             raise DataError(f"the tokenizer cannot split this text: {error!s:.200}") from None
+        if kind is TypeError:
+            raise DataError(NO_TEXT) from None
 
 
 _PANICS_AS_ERRORS = _PanicsAsErrors()

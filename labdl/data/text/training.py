@@ -75,5 +75,5 @@ class _TextCounter:
         for text in self.texts:
             if not isinstance(text, str):
                 raise DataError(f"a tokenizer is trained on texts, received {type(text).__name__}")
-            self.seen += 1
+            self.seen += not text.isspace() and bool(text)
             yield str(text)
