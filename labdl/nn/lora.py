@@ -106,6 +106,11 @@ def lora_paths(model: Module) -> list[str]:
 # -- layers
 
 
+def _can_have_adapter(part: Module) -> bool:
+    """Whether a module is a Linear, with an adapter or not, and has weights: inputs that are left out may have layers too."""
+    return type(part) in (Linear, LoRALinear) and bool(part._parameters)
+
+
 def _adapter(path: str, linear: Module, settings: Mapping[str, Any]) -> LoRALinear:
     """A LoRALinear with the parameters of a Linear. Raises ModelError for a layer that cannot have one."""
     if type(linear) is LoRALinear:
@@ -179,7 +184,7 @@ def _refuse_shared(model: Module, paths: Collection[str]) -> None:
 
 def _find_targets(model: Module, names: Names, others: Collection[str]) -> list[str]:
     """Paths of the Linear layers that names stand for. Raises ConfigError for a name without any."""
-    linear = {path: part for path, part in model.named_modules() if type(part) in (Linear, LoRALinear)}
+    linear = {path: part for path, part in model.named_modules() if _can_have_adapter(part)}
     kept = [path for path in linear if any(path == other or path.startswith(f"{other}/") for other in others)]
     if names == "all-linear":
         head = find_head(model)
@@ -210,6 +215,8 @@ def _refuse_target(model: Module, name: str, matches: Sequence[str], known: str)
     part = model.get_module(matches[0])
     inner = [path for path, each in part.named_modules() if type(each) is Linear]
     kind = type(part).__name__
+    if inner == [""]:
+        raise ConfigError(f"{matches[0]} has no weights: the inputs that the model was built for do not reach it")
     if inner:
         raise ConfigError(
             f"{matches[0]} is a {kind}, which has Linear layers: name them, such as {', '.join(inner[:_SHOWN])}"

@@ -130,4 +130,4 @@ def _check_fit(model: Module, file: ParameterFile, settings: Mapping[str, Mappin
 
 
 def _kernel(layer: Module | None) -> Parameter | None:
-    return layer._parameters["kernel"] if type(layer) in (Linear, LoRALinear) and layer is not None else None
+    return layer._parameters.get("kernel") if type(layer) in (Linear, LoRALinear) and layer is not None else None

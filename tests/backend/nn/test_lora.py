@@ -203,3 +203,23 @@ def test_weights_that_an_adapter_cannot_change_are_refused(backend):
     hooked[0].register_forward_hook(lambda *_: None)
     with pytest.raises(ModelError, match="has forward hooks"):
         nn.add_lora(hooked, target_modules="0")
+
+
+class Conditioned(nn.Module):
+    """A linear layer, and one for an input that may be left out."""
+
+    def __init__(self):
+        self.main, self.condition = nn.Linear(3), nn.Linear(3)
+
+    def forward(self, x, y=None):
+        return self.main(x) if y is None else self.main(x) + self.condition(y)
+
+
+@pytest.mark.sample(backends=["torch"])
+def test_layers_that_the_inputs_do_not_reach_get_no_adapter(backend):
+    model = Conditioned().build((None, 5), backend=backend.name)
+    with pytest.raises(ConfigError, match="condition has no weights"):
+        nn.add_lora(model, target_modules="condition")
+    nn.add_lora(model, 2, target_modules=["main", "*i*"])
+    assert type(model.condition) is nn.Linear
+    assert type(nn.merge_lora(model).main) is nn.Linear

@@ -85,7 +85,7 @@ def test_perplexity_is_that_of_the_next_tokens_of_packed_texts(few, backend):
     blocks, model = trainer.settings.val_dataset, trainer.model.eval()
     inputs, targets = (np.stack(part) for part in zip(*blocks, strict=True))
     np.testing.assert_array_equal(inputs.ravel()[1:], targets.ravel()[:-1])
-    ids = np.concatenate([trainer.settings.train_dataset.ids, blocks.ids])
+    ids = np.concatenate([part.source.ids for part in (trainer.settings.train_dataset, blocks)])
     assert np.count_nonzero(ids == model.pretrained.config["eos_token_id"]) == 6
     logits = labdl.to_numpy(model(backend.tensor(inputs))).astype("float64")
     logs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
