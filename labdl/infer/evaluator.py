@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from labdl.errors import ConfigError, ModelError
 from labdl.infer.classification_report import ClassCounts, text
 from labdl.infer.data_adapter import iterate_columns, stack
 from labdl.infer.inference import Inference
+from labdl.infer.postprocess.vocabulary import texts_or_tokens
 from labdl.infer.predict import map_tensors
 from labdl.keywords import show_keywords
 from labdl.nn.output_kind import OutputKind, takes_probabilities
@@ -28,7 +29,8 @@ class Evaluator:
     ``dataset`` is the default one: a data set, a pair (x, y) of arrays, lists or frames of pandas, a loader, or any
     iterable of rows (input, ..., target), read batch by batch. ``metrics`` are names, objects such as
     ``labdl.train.metrics.TopKAccuracy(k=5)`` or functions (output, target), also ones with array values. They get the
-    model's outputs, or the results of a post-processor with ``for_metrics``: boxes, masks, key points, texts. ``loss`` is
+    model's outputs, or the results of a post-processor with ``for_metrics``: boxes, masks, key points, texts; or the texts of
+    an inference that writes them. ``loss`` is
     a name, a layer or a function, as for `Trainer`. ``batch_size`` defaults to that of the inference. Further settings
     are passed to the `Inference` of a model.
 
@@ -71,7 +73,9 @@ class Evaluator:
         if dataset is None:
             raise ConfigError("there is nothing to evaluate: give a data set, here or to the Evaluator")
         inference, chosen = self.inference, self.metrics if metrics is None else resolve_metrics(metrics)
-        inference.postprocessing.check(settings)
+        inference.check_settings(settings)
+        if inference.generator is not None:
+            return self._evaluate_texts(dataset, chosen, settings)
         processor = inference.postprocessing.processor
         found = {name: metric.fresh() for name, metric in chosen.items()}
         kind: OutputKind = "probabilities" if takes_probabilities(self.loss) else inference.outputs
@@ -82,10 +86,7 @@ class Evaluator:
         loss, total, seen = self._loss(), 0.0, 0
         for columns in iterate_columns(dataset, self.batch_size):
             at = inference.input_count
-            if len(columns) <= at:
-                raise ConfigError(
-                    f"evaluation wants rows of {at} input(s) and a target, received {len(columns)} value(s)"
-                )
+            _check_columns(columns, at)
             batch, target = inference.prepare_batch(columns[:at]), _target(columns[at:])
             size = len(batch.inputs[0])
             with inference.compute(batch) as tensors:
@@ -106,6 +107,25 @@ class Evaluator:
         values = {} if loss is None else {"loss": total / seen}
         self.figures = {**values, **{name: metric.compute() for name, metric in found.items()}}
         self.classes = counts if counts.has_counts else None
+        return self.figures
+
+    def _evaluate_texts(
+        self, dataset: Any, metrics: Mapping[str, Metric], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Metrics of the texts that a model writes, or of their tokens without a tokenizer."""
+        if self.loss is not None:
+            raise ConfigError("a loss is of a model's outputs, this inference writes texts: leave loss out")
+        fresh, seen = {name: metric.fresh() for name, metric in metrics.items()}, 0
+        for columns in iterate_columns(dataset, self.batch_size):
+            _check_columns(columns, 1)
+            results = self.inference.infer_columns(columns[:1], settings)
+            texts = texts_or_tokens(result[0] if isinstance(result, list) else result for result in results)
+            for metric in fresh.values():
+                metric.update(texts, list(columns[1]))
+            seen += len(texts)
+        if not seen:
+            raise ConfigError("the data set is empty: give one with samples")
+        self.figures, self.classes = {name: metric.compute() for name, metric in fresh.items()}, None
         return self.figures
 
     @property
@@ -174,6 +194,12 @@ def resolve_metrics(values: Any) -> dict[str, Metric]:
             name, n = f"{entry.name}_{n}", n + 1
         found[name] = entry
     return found
+
+
+def _check_columns(columns: Sequence[Any], inputs: int) -> None:
+    """Raise ConfigError for rows without a target."""
+    if len(columns) <= inputs:
+        raise ConfigError(f"evaluation wants rows of {inputs} input(s) and a target, received {len(columns)} value(s)")
 
 
 def _target(columns: tuple[Any, ...]) -> Any:

@@ -169,7 +169,7 @@ class Inference:
 
     def infer_one(self, sample: Any, **settings) -> Any:
         """Infer the result for one sample (T/AII 008-2023, table B.13); ``settings`` are the post-processor's for this call."""
-        self._check(settings)
+        self.check_settings(settings)
         return self._infer_samples([sample], settings)[0]
 
     def infer(self, samples: Iterable[Any], **settings) -> list[Any]:
@@ -184,7 +184,7 @@ class Inference:
         the model's inputs in data sets and loaders are ignored. Unknown settings raise ConfigError at once, not with the
         first result.
         """
-        self._check(settings)
+        self.check_settings(settings)
         return self._stream(samples, settings)
 
     def _stream(self, samples: Iterable[Any], settings: Mapping[str, Any]) -> Iterator[Any]:
@@ -192,15 +192,15 @@ class Inference:
             samples = as_array(samples, "the samples")
         if isinstance(samples, np.ndarray):
             for at in range(0, len(samples), self.batch_size):
-                yield from self._infer_columns((samples[at : at + self.batch_size],), settings)
+                yield from self.infer_columns((samples[at : at + self.batch_size],), settings)
         elif is_dataset(samples):
             for columns in iterate_columns(samples, self.batch_size):
-                yield from self._infer_columns(columns[: self.input_count], settings)
+                yield from self.infer_columns(columns[: self.input_count], settings)
         else:
             for batch in batch_samples(samples, self.batch_size):
                 yield from self._infer_samples(batch, settings)
 
-    def _check(self, settings: Mapping[str, Any]) -> None:
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise ConfigError for settings of a call that neither the post-processing nor the generation has."""
         if self.generator is None:
             return self.postprocessing.check(settings)
@@ -208,7 +208,8 @@ class Inference:
         self.postprocessing.check(own)
         self.generator.check({name: value for name, value in settings.items() if name not in own})
 
-    def _infer_columns(self, columns: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+    def infer_columns(self, columns: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+        """The results for a batch, of an array or a list of samples for each input."""
         if self.generator is not None:
             return self._infer_samples(list(columns[0]), settings)
         return self._results(self.prepare_batch(columns), settings)

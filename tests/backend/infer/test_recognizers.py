@@ -52,19 +52,19 @@ def test_a_transcript_by_ctc_is_the_best_path(backend, tmp_path):
 
 @pytest.mark.sample(False)
 def test_a_transcript_by_a_transducer_is_the_greedy_path(backend):
-    """Against the whole model for the symbols so far at every step."""
+    """Against the logits of the whole model, which depend at each place on the symbols before it alone."""
     model, context, sound = transducer(backend), 2, SOUND[:800]
     inference = Inference.of(model, preprocess=[mel(5)], vocabulary=SYMBOLS, sample_rate=RATE)
     result = inference.infer_one(sound)
     heard = frames(5, sound)
     inputs = np.concatenate([heard, np.zeros((context, 5), "float32")])[None].astype("float32")
+    symbols = np.array([[0, *result.tokens]], "int64")
+    logits = labdl.to_numpy(model(backend.tensor(inputs), backend.tensor(symbols)))[0].astype("float64")
     written, at, here, score = [0], 0, 0, 0.0
-    steps = len(heard) // 2
-    while at < steps:
-        symbols = np.array([written], "int64")
-        logits = labdl.to_numpy(model(backend.tensor(inputs), backend.tensor(symbols)))[0, at, -1].astype("float64")
-        best = 0 if here == 10 else int(logits.argmax())
-        score += logits[best] - np.log(np.exp(logits).sum())
+    while at < len(heard) // 2:
+        row = logits[at, len(written) - 1]
+        best = 0 if here == 10 else int(row.argmax())
+        score += row[best] - np.log(np.exp(row).sum())
         at, here = (at, here + 1) if best else (at + 1, 0)
         written += [best] if best else []
     assert len(written) > 1

@@ -10,7 +10,7 @@ import pytest
 from labdl import models
 from labdl.errors import ConfigError, DataError, LabDLError, MissingFileError
 from labdl.generation import Generation
-from labdl.infer import Inference, TokenClassification
+from labdl.infer import Evaluator, Inference, TokenClassification
 from labdl.infer.postprocess.token_classification import Entity
 
 HUB = Path(__file__).parents[2] / "oracles" / "hub"
@@ -150,3 +150,21 @@ def test_one_number_is_no_class(tmp_path):
     assert Inference.of(model).infer_one(("The river", "A boat")).shape == (1,)
     with pytest.raises(DataError, match="empty"):
         Inference.of(model).infer_one("")
+
+
+def test_generated_texts_are_evaluated(loaded):
+    translator = loaded("marian", max_new_tokens=6)
+    sources = ["The river turned", "A small boat"]
+    own = [result.text for result in translator.infer(sources)]
+    rows = list(zip(sources, own, strict=True))
+    evaluator = Evaluator(translator, rows, metrics=["character_error_rate", "exact_match"])
+    assert evaluator.evaluate() == {"character_error_rate": 0.0, "exact_match": 1.0}
+    other = evaluator.evaluate([rows[0], (sources[1], "something else")])
+    assert other["exact_match"] == 0.5
+    assert other["character_error_rate"] > 0
+    with pytest.raises(ConfigError, match="no setting 'threshold'"):
+        evaluator.evaluate(threshold=0.5)
+    with pytest.raises(ConfigError, match="1 input"):
+        evaluator.evaluate([("The river",)])
+    with pytest.raises(ConfigError, match="leave loss out"):
+        Evaluator(translator, rows, loss="mse").evaluate()
