@@ -62,7 +62,8 @@ class AnchorHead(nn.Module):
         values = {}
         for at, (convolution, stride) in enumerate(zip(self.convolutions, self.strides, strict=True)):
             count = len(self.sides[at])
-            rows = np.zeros((count, convolution.bias.shape[0] // count), "float32")
+            last: Any = convolution
+            rows = np.zeros((count, last.bias.shape[0] // count), "float32")
             rows[:, 4] = np.log(8 / (640 / stride) ** 2)
             rows[:, 5:] = np.log(0.6 / (rows.shape[1] - 5 - 0.99999)) if rows.shape[1] > 6 else 0.0
             values[f"convolutions/{at}/bias:0"] = rows.reshape(-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,8 @@ class DistanceHead(nn.Module):
         """Biases before a training, by name: few cells have an object, and first distances are alike (Jocher et al., 2023)."""
         values = {}
         for at, stride in enumerate(self.cells.strides):
-            count = self.classes[at][2].bias.shape[0]
+            branch: Any = self.classes[at]
+            count = branch[2].bias.shape[0]
             values[f"classes/{at}/2/bias:0"] = np.full(count, np.log(5 / count / (640 / stride) ** 2), "float32")
             values[f"boxes/{at}/2/bias:0"] = np.ones(4 * _BINS, "float32")
         return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -135,7 +135,8 @@ class Head(nn.Module):
         """Biases before a training, by name: one cell of a hundred has an object, and first distances are one cell."""
         values = {}
         for at in range(len(self.cells.strides)):
-            count = self.classes[at][1].bias.shape[0]
+            branch: Any = self.classes[at]
+            count = branch[1].bias.shape[0]
             values[f"classes/{at}/1/bias:0"] = np.full(count, -np.log(99), "float32")
             values[f"distances/{at}/1/bias:0"] = np.ones(4, "float32")
         return values
