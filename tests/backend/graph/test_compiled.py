@@ -46,11 +46,18 @@ class Shifted(nn.Module):
         return self.layer(*(shift(x) for shift, x in zip(self.shifts, inputs, strict=True)))
 
 
-# MindSpore compiles a layer for seconds: one case of each; Paddle for a third of a second: every case
-EACH = [pytest.param(case, marks=pytest.mark.backends(*FLAT if case in NAMES else ["paddle"])) for case in CASES]
+# MindSpore compiles a layer for seconds: one case of each; Paddle and TensorFlow for a third of a second: every case
+OTHERS = ("paddle", "tensorflow")
+EACH = [pytest.param(case, marks=pytest.mark.backends(*WHOLE if case in NAMES else OTHERS)) for case in CASES]
 
 
-@pytest.mark.sample(every=40)
+def is_random(run, inputs, loss):
+    """Whether a loss depends on random numbers: with others it is another one."""
+    labdl.seed(99)
+    return not np.allclose(labdl.to_numpy(run(*inputs)[0][0]), loss, rtol=1e-6)
+
+
+@pytest.mark.sample(every=40, backends=FLAT)
 @pytest.mark.parametrize("case", EACH)
 def test_every_layer_has_its_gradients_in_each_run_of_its_compiled_form(case, backend):
     arrays = draw(case)
@@ -78,6 +85,9 @@ def test_every_layer_has_its_gradients_in_each_run_of_its_compiled_form(case, ba
                 (loss, _), gradients = run(*inputs)
             gradients = [np.zeros(()) if g is None else labdl.to_numpy(g) for g in gradients]
             found.append([labdl.to_numpy(loss), *gradients, *model.state_dict().values()])
+        model.load_state_dict(before)
+        if backend.name not in FLAT and is_random(eager, inputs, found[1][0]):
+            return  # the other compilers draw other random numbers
         for ours, theirs in zip(*found, strict=True):
             np.testing.assert_allclose(
                 ours, theirs * np.ones(ours.shape), rtol=2e-5, atol=1e-5 * np.abs(theirs).max(initial=1)

@@ -77,6 +77,33 @@ def test_batch_of_equal_values_is_the_offset(shape, backend):
     np.testing.assert_allclose(labdl.to_numpy(variance), 0.9, rtol=1e-6)
 
 
+@pytest.mark.sample(every=8)
+@pytest.mark.parametrize(
+    "shape", [(6, 3), (4, 3, 5), (4, 3, 5, 5), (2, 3, 4, 4, 4)], ids=lambda shape: f"{len(shape)}d"
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("value", [100.1, 10000.1])
+def test_constant_columns_are_the_offset(value, dtype, shape, backend):
+    """In every dtype; the gradient of a factor is the factor less its mean, by the root of epsilon."""
+    factors = np.random.default_rng(0).normal(size=shape).astype("float32")
+    kind = dtype if dtype == "float64" else "float32"  # of the weights and statistics, as in mixed precision
+    scale, offset = (backend.tensor(np.full(3, number, kind)) for number in (1.0, 0.0))
+    moving = [backend.variable(np.full(3, number, kind), trainable=False) for number in (0.0, 1.0)]
+    x = ops.astype(backend.tensor(np.full(shape, value, "float64")), dtype)
+
+    def norm(v):
+        return ops.astype(ops.batch_norm(v, scale, offset, *moving, training=True), "float32")
+
+    np.testing.assert_allclose(labdl.to_numpy(norm(x)), 0, atol=1e-3)
+    _, (slope,) = backend.gradients(lambda v: ops.sum(ops.multiply(norm(v), backend.tensor(factors))), [x])
+    axes = (0, *range(2, len(shape)))
+    expected = (factors - factors.mean(axes, keepdims=True)) / np.sqrt(1e-5)
+    rough = 1e-4 if "64" in dtype or "32" in dtype else 1e-2
+    np.testing.assert_allclose(
+        labdl.to_numpy(ops.astype(slope, "float32")), expected, rtol=rough, atol=rough * abs(expected).max()
+    )
+
+
 @pytest.mark.parametrize("axis", [1, -1])
 def test_gradient_of_a_batch_of_nearly_equal_values(axis, backend):
     """As of the differences from 1, which float32 has exactly."""

@@ -132,7 +132,7 @@ CALLBACKS = {
 REASONS = {
     "model": "what is trained",
     "backend": "chosen among those that are installed; test_training_elsewhere has it",
-    "compiled": "the same values, sooner; test_compiled_training has it",
+    "compiled": "the same values, sooner; test_compiled has it",
     "gradient_checkpointing": "the same values with less memory; test_gradient_checkpointing has it",
     "progress": "what is printed; test_progress_bar has it",
 }
