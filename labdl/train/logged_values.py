@@ -29,7 +29,8 @@ class LoggedValues:
             raise ConfigError(f"log wants a name of its own, {name!r} is that of a value of the training")
         if weight is not None and (isinstance(weight, bool) or not weight > 0):
             raise ConfigError(f"log wants a batch_size above 0, received {weight!r}")
-        self._values.setdefault(name, []).append((_number(name, value), weight))
+        number = _number(name, value)  # before the name has a list
+        self._values.setdefault(name, []).append((number, weight))
 
     def take(self, size: float, sums: MutableMapping[str, list[float]] | None = None) -> dict[str, float]:
         """The means of the values, which are forgotten; added to ``sums``, where ``size`` is the weight by default."""

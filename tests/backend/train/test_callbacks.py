@@ -222,5 +222,17 @@ def test_wrong_values_to_log(backend):
         subject.log("x", 1.0, batch_size=0)
 
 
+def test_a_refused_value_leaves_the_training_alone(backend):
+    """The callback is disabled, and the name has no values."""
+
+    class Wrong(Callback):
+        def on_train_batch_end(self, trainer, values, batch, batch_index):
+            trainer.log("words", "many")
+
+    trainer = Trainer(nn.Sequential(nn.Linear(3)), backend=backend.name, seed=1)
+    history = trainer.fit(np.ones((4, 2), "float32"), np.arange(4) % 3, callbacks=[Wrong()], progress=False)
+    assert list(history) == ["loss"]
+
+
 def test_no_callbacks_are_none(backend):
     assert len(linear(backend).fit(X, Y, callbacks=None, **OPTIONS)["loss"]) == 1
