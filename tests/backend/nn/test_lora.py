@@ -87,6 +87,7 @@ def test_an_adapter_changes_nothing_at_first_and_is_all_that_trains(backend, tmp
     np.testing.assert_array_equal(outputs(other, X, backend), outputs(model, X, backend))
 
 
+@pytest.mark.sample(backends=1)
 def test_merged_weights_give_the_same_outputs(backend, tmp_path):
     """The projections of attention, inside of a layer that files describe by its settings alone."""
     x = RNG.normal(size=(2, 4, 6)).astype("float32")

@@ -80,6 +80,7 @@ def test_texts_from_a_folder_to_a_saved_model(few, backend, tmp_path):
     np.testing.assert_allclose(result.probabilities[np.argsort(result.labels)], odds / odds.sum(), rtol=1e-4)
 
 
+@pytest.mark.sample(backends=1)
 def test_perplexity_is_that_of_the_next_tokens_of_packed_texts(few, backend):
     trainer = tune(str(HUB / "gpt2_float16"), few.take(6), backend, size=16, batch_size=16)
     blocks, model = trainer.settings.val_dataset, trainer.model.eval()
