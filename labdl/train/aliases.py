@@ -139,7 +139,9 @@ def accept_other_names(where: str, other_names: Mapping[str, str]) -> Callable[[
         @functools.wraps(init)
         def __init__(self, *args, **settings):  # noqa: N807
             init(
-                self, *args, **(_check_names(type(self), where, full_names(settings, other_names)) if settings else settings)
+                self,
+                *args,
+                **(_check_names(type(self), where, full_names(settings, other_names)) if settings else settings),
             )
 
         cls.__init__ = __init__  # type: ignore[misc]
