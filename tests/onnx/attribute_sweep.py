@@ -63,12 +63,39 @@ CHOICES = {
     "keep_aspect_ratio_policy": ("stretch", "not_larger", "not_smaller"),
     "equation": (),
 }
-TRUTHS = (
-    "allowzero align_corners antialias ceil_mode center_point_box count_include_pad detect_negative detect_positive "
-    "exclude_outside exclusive fmod inverse is_causal keepdims largest noop_with_empty_axes onesided reverse "
-    "select_last_index sorted storage_order training_mode transA transB upper linear_before_reset layout saturate "
-    "input_forget interleaved normalize_variance"
-).split()  # 0 or 1
+TRUTHS = [
+    "allowzero",
+    "align_corners",
+    "antialias",
+    "ceil_mode",
+    "center_point_box",
+    "count_include_pad",
+    "detect_negative",
+    "detect_positive",
+    "exclude_outside",
+    "exclusive",
+    "fmod",
+    "inverse",
+    "is_causal",
+    "keepdims",
+    "largest",
+    "noop_with_empty_axes",
+    "onesided",
+    "reverse",
+    "select_last_index",
+    "sorted",
+    "storage_order",
+    "training_mode",
+    "transA",
+    "transB",
+    "upper",
+    "linear_before_reset",
+    "layout",
+    "saturate",
+    "input_forget",
+    "interleaved",
+    "normalize_variance",
+]  # 0 or 1
 MOST = 20_000  # elements of a case
 NEWEST = 23  # version of the operator set that ONNX Runtime has
 
