@@ -414,3 +414,8 @@ def test_what_a_model_needs_at_import_is_asked_for(tmp_path):
     with pytest.raises(FileFormatError, match=r"Loop.* computes its number of steps .* constants=\{'n': \.\.\.\}"):
         decode(data, "f.onnx", "numpy")
     np.testing.assert_allclose(decode(data, "f.onnx", "numpy", {"n": steps})(drawn(3)), 4 * drawn(3), rtol=1e-6)
+
+
+def test_isinf_of_neither_sign_is_false_for_nan_too():
+    x = np.array([np.nan, np.inf, -np.inf, 1], "float32")
+    assert_reads([node("IsInf", ["x"], ["y"], detect_negative=0, detect_positive=0)], {"x": x}, ["y"], opset=20)

@@ -118,7 +118,7 @@ def is_infinite(r, node, x):
     if all(sides):
         return r.call("isinf", x)
     end = np.inf if sides[1] else -np.inf
-    return r.call("equal", x, end) if any(sides) else r.call("not_equal", x, x)
+    return r.call("equal", x, end) if any(sides) else r.call("full_like", x, False, dtype="bool")
 
 
 def activation(name: str, layer=None, **settings):

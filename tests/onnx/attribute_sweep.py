@@ -1,0 +1,261 @@
+"""Attributes of ONNX nodes with other values than in the node cases of the `onnx` package: none is read without effect.
+
+`python tests/onnx/attribute_sweep.py` lists what differs from ONNX Runtime (or onnx's evaluator where that lacks the
+operator), and the attributes of which no second value was tried with another result.
+"""
+
+import argparse
+import importlib
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import node_suite
+import numpy as np
+import onnx
+import onnxruntime
+from onnx.reference import ReferenceEvaluator
+
+from labdl.errors import LabDLError
+from labdl.saving.onnx.importer.module import decode
+from labdl.saving.onnx.importer.registry import reader_of
+
+TYPES = (
+    "to",
+    "dtype",
+    "value",
+    "output_dtype",
+    "stash_type",
+    "seed",
+    "sample_size",
+    "batch_size",
+)  # not of the result's values
+CHOICES = {
+    "mode": (
+        "nearest",
+        "linear",
+        "cubic",
+        "constant",
+        "edge",
+        "reflect",
+        "wrap",
+        "DCR",
+        "CRD",
+        "avg",
+        "max",
+        "circular",
+    ),
+    "nearest_mode": ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
+    "coordinate_transformation_mode": (
+        "half_pixel",
+        "pytorch_half_pixel",
+        "asymmetric",
+        "align_corners",
+        "half_pixel_symmetric",
+        "output_half_pixel",
+    ),
+    "padding_mode": ("zeros", "border", "reflection"),
+    "reduction": ("none", "sum", "mean", "add", "mul", "max", "min"),
+    "direction": ("forward", "reverse", "bidirectional", "LEFT", "RIGHT"),
+    "auto_pad": ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"),
+    "approximate": ("none", "tanh"),
+    "keep_aspect_ratio_policy": ("stretch", "not_larger", "not_smaller"),
+    "equation": (),
+}
+TRUTHS = [
+    "allowzero",
+    "align_corners",
+    "antialias",
+    "ceil_mode",
+    "center_point_box",
+    "count_include_pad",
+    "detect_negative",
+    "detect_positive",
+    "exclude_outside",
+    "exclusive",
+    "fmod",
+    "inverse",
+    "is_causal",
+    "keepdims",
+    "largest",
+    "noop_with_empty_axes",
+    "onesided",
+    "reverse",
+    "select_last_index",
+    "sorted",
+    "storage_order",
+    "training_mode",
+    "transA",
+    "transB",
+    "upper",
+    "linear_before_reset",
+    "layout",
+    "saturate",
+    "input_forget",
+    "interleaved",
+    "normalize_variance",
+]  # 0 or 1
+MOST = 20_000  # elements of a case
+NEWEST = 23  # version of the operator set that ONNX Runtime has
+
+
+class Finding(NamedTuple):
+    """One attribute with another value: ``fault`` says what is wrong, ``changes`` whether the result is another."""
+
+    operator: str
+    attribute: str
+    case: str
+    value: Any
+    fault: str
+    changes: bool
+
+
+def values_for(attribute, current) -> Iterator[Any]:
+    """Other values to try for an attribute, of which some are not valid."""
+    kinds, name = onnx.defs.OpSchema.AttrType, attribute.name
+    if attribute.type == kinds.INT:
+        current = 0 if current is None else current
+        yield from {0, 1} - {current} if name in TRUTHS else {0, 1, 2, -1, current + 1} - {current}
+    elif attribute.type == kinds.FLOAT:
+        yield 0.5 if current is None else 1.5 * current + 0.25
+    elif attribute.type == kinds.STRING:
+        yield from (v for v in CHOICES.get(name, ()) if v != current)
+    elif attribute.type == kinds.INTS and current:
+        yield [v + 1 for v in current]
+        yield [v - 1 for v in current]
+        yield [*current[::-1]]
+        yield [*current[:-1], current[-1] + 1]
+    elif attribute.type == kinds.INTS:
+        for length in (1, 2, 3, 4, 6):
+            yield [1] * length
+            yield [2] * length
+    elif attribute.type == kinds.FLOATS:
+        yield [1.5 * v + 0.25 for v in current or [1.0]]
+    elif attribute.type == kinds.STRINGS and name == "activations":
+        yield ["Relu"] * len(current or [1])
+        yield ["Tanh", "Sigmoid", "Tanh"][: len(current or [1, 2])]
+
+
+def with_value(model, name: str, value):
+    """The model with an attribute of its node; shapes of its results are open."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    (node,) = made.graph.node
+    kept = [a for a in node.attribute if a.name != name]
+    del node.attribute[:]
+    node.attribute.extend([*kept, onnx.helper.make_attribute(name, value)])
+    for output in made.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    return made
+
+
+def run_reference(model, inputs):
+    """The results by ONNX Runtime or onnx's evaluator; None where neither takes the model."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    data = model.SerializeToString()
+    try:
+        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return session.run(None, dict(zip([v.name for v in session.get_inputs()], inputs, strict=True)))
+    except Exception as error:
+        if "NOT_IMPLEMENTED" not in str(error) and "under development" not in str(error):
+            return None
+    try:
+        session = ReferenceEvaluator(model)
+        return session.run(None, dict(zip(session.input_names, inputs, strict=True)))
+    except Exception:
+        return None
+
+
+def equal(ours, theirs) -> bool:
+    return len(ours) == len(theirs) and all(
+        np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-3, 1e-4 + 1e-5 * _largest(b), equal_nan=True)
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def _largest(array) -> float:
+    array = np.asarray(array)
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0)) if array.dtype.kind == "f" else 0.0
+
+
+def compute(model, case_name: str, inputs):
+    """The results of LabDL, or its refusal as a text."""
+    try:
+        results = decode(model.SerializeToString(), case_name, "numpy")(*inputs)
+    except LabDLError as error:
+        return str(error)
+    return [*results] if isinstance(results, list | tuple) else [results]
+
+
+def try_attribute(case, attribute, inputs, before) -> Iterator[Finding]:
+    (node,) = case.model.graph.node
+    current = next((onnx.helper.get_attribute_value(a) for a in node.attribute if a.name == attribute.name), None)
+    if current is None and attribute.default_value.type:
+        current = onnx.helper.get_attribute_value(attribute.default_value)
+    current = current.decode() if isinstance(current, bytes) else current
+    for value in values_for(attribute, current):
+        try:
+            model = with_value(case.model, attribute.name, value)
+        except (ValueError, TypeError):
+            continue
+        expected = run_reference(model, inputs)
+        if expected is None:
+            continue
+        changes = not equal(expected, before)
+        found = compute(model, case.name, inputs)
+        fault = ""
+        if not isinstance(found, str) and not equal(found, expected):
+            fault = f"{[np.shape(v) for v in found]} {np.ravel(found[0])[:4]} for {np.ravel(expected[0])[:4]}"
+        yield Finding(node.op_type, attribute.name, case.name, value, fault, changes)
+
+
+def sweep(modules: list[str] | None = None) -> Iterator[Finding]:
+    """Each attribute of each operator that is read, until three other values gave another result."""
+    done: dict[tuple[str, str], int] = defaultdict(int)
+    for case in node_suite.collect(modules):
+        if "_expanded" in case.name or len(case.model.graph.node) != 1 or node_suite.RANDOM.match(case.name):
+            continue
+        (node,) = case.model.graph.node
+        if reader_of(node.op_type) is None:
+            continue
+        inputs = [v if isinstance(v, np.ndarray | np.generic) else None for v in case.data_sets[0][0]]
+        if any(v is None for v in inputs) or sum(np.size(v) for v in inputs) > MOST:
+            continue
+        opset = next(o for o in case.model.opset_import if o.domain == node.domain)
+        schema = onnx.defs.get_schema(node.op_type, opset.version, node.domain)
+        if not node.domain and schema.since_version <= NEWEST:
+            opset.version, case.model.ir_version = min(opset.version, NEWEST), 10
+        attributes = schema.attributes
+        before = run_reference(case.model, inputs)
+        if before is None:
+            continue
+        for attribute in attributes.values():
+            pair = node.op_type, attribute.name
+            if attribute.name in TYPES or done[pair] >= 3:
+                continue
+            for finding in try_attribute(case, attribute, inputs, before):
+                done[pair] += finding.changes
+                yield finding
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--modules", nargs="*", help="modules of cases, such as conv; all if left out")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    importlib.import_module("labdl")
+    changed, tried = set(), set()
+    for finding in sweep(options.modules):
+        pair = finding.operator, finding.attribute
+        tried.add(pair)
+        if finding.changes:
+            changed.add(pair)
+        if finding.fault:
+            print(*finding[:5], flush=True)
+    print(len(changed), "attributes change the result;", sorted(tried - changed))
+
+
+if __name__ == "__main__":
+    main()
