@@ -12,9 +12,9 @@ from labdl.data.dataset import Dataset
 def fuse_decoding(source: Dataset, stages: Sequence[Any]) -> tuple[Dataset, list[Any]]:
     """The data set to read and the stages to apply: a random crop at the beginning decodes what it cuts out.
 
-    Both stay as they are unless the data set has `Dataset.encoded`. The rectangles are the same ones.
+    Both stay as they are unless the data set has `Dataset.as_bytes`. The rectangles are the same ones.
     """
-    encoded = source.encoded() if stages and not stages[0].others else None
+    encoded = source.as_bytes() if stages and not stages[0].others else None
     if encoded is None:
         return source, list(stages)
     # imported lazily: OpenCV, and only a data set of pictures comes here
