@@ -94,7 +94,7 @@ class Dataset:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}: {len(self):,} samples)"
 
-    def without_decoding(self) -> Dataset | None:
+    def as_bytes(self) -> Dataset | None:
         """The same samples with an EncodedImage for the picture, where `map` may decode the part that is cut out of it.
 
         None where there are none, or where each pixel has to be that of the whole picture decoded.

@@ -68,7 +68,7 @@ class SampleFiles:
 
 
 def describe_source(dataset: Any, identity: dict[str, Any]) -> dict[str, Any]:
-    """What a cache is of: ``identity``, and the steps done to a data set or stream, the last first.
+    """The identity of a cache: ``identity``, and the steps done to a data set or stream, the last first.
 
     Two halves of a split have the same name and length.
     """

@@ -43,8 +43,8 @@ class SelectedDataset(Dataset):
     def read_batch(self, indices: np.ndarray, epoch: int = 0) -> Any:
         return self.source.read_batch(np.asarray(self.indices)[indices], epoch)
 
-    def without_decoding(self) -> Dataset | None:
-        source = self.source.without_decoding()
+    def as_bytes(self) -> Dataset | None:
+        source = self.source.as_bytes()
         return None if source is None else SelectedDataset(source, self.indices)
 
     def origin(self, index: int) -> tuple[Dataset, int]:

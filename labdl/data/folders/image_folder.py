@@ -69,7 +69,7 @@ class ImageFolder(Dataset):
             image = EncodedImage(data, os.path.basename(location), max_pixels=self._settings["max_pixels"])
         return {"image": image} if self.files.labels is None else {"image": image, "label": self.files.labels[index]}
 
-    def without_decoding(self) -> Dataset | None:
+    def as_bytes(self) -> Dataset | None:
         settings = self._settings
         if not settings["fast"] or settings["min_size"] is not None or settings["mode"] != "RGB":
             return None

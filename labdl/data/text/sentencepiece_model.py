@@ -191,7 +191,7 @@ _CASTS = ("Unable to cast", "must be str or bytes")
 
 
 class _TextsAlone:
-    """What is no text, or half of a pair of surrogates, as DataError: the library fails to cast it."""
+    """Errors of the library for values that are no texts, or half of a pair of surrogates, as DataError."""
 
     def __enter__(self) -> None:
         return None
