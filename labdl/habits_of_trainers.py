@@ -1,4 +1,4 @@
-"""What users of other trainers write, and what to write here: tables for `labdl.habits`."""
+"""Names that users of other trainers write, with what to write here: tables for `labdl.habits`."""
 
 # by the place where the name is missing
 TRAININGS: dict[str, dict[str, str]] = {

@@ -139,7 +139,9 @@ def accept_other_names(where: str, other_names: Mapping[str, str]) -> Callable[[
         @functools.wraps(init)
         def __init__(self, *args, **settings):  # noqa: N807
             init(
-                self, *args, **(_known(type(self), where, full_names(settings, other_names)) if settings else settings)
+                self,
+                *args,
+                **(_check_settings(type(self), where, full_names(settings, other_names)) if settings else settings),
             )
 
         cls.__init__ = __init__  # type: ignore[misc]
@@ -148,7 +150,7 @@ def accept_other_names(where: str, other_names: Mapping[str, str]) -> Callable[[
     return decorate
 
 
-def _known(cls: type, where: str, settings: dict[str, Any]) -> dict[str, Any]:
+def _check_settings(cls: type, where: str, settings: dict[str, Any]) -> dict[str, Any]:
     names = {field.name for field in dataclasses.fields(cls)}
     for name in settings.keys() - names:
         advice = habits.hint(where, name)

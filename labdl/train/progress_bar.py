@@ -29,7 +29,7 @@ def follow(events: Iterable[Event], display: Display = "bar") -> Iterator[Event]
 
 
 def display_of(progress: Any, verbose: Any = None) -> Display | None:
-    """What a training shows, by ``progress`` of `Trainer.fit`, or the ``verbose`` of Keras; None for nothing."""
+    """The display of a training, by ``progress`` of `Trainer.fit`, or the ``verbose`` of Keras; None for nothing."""
     if verbose is not None:
         choices = {0: None, 1: "bar", 2: "epoch", "auto": "bar"}
         if not isinstance(verbose, int | str) or verbose not in choices:
