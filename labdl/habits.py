@@ -270,7 +270,7 @@ def refuse_attributes(where: str) -> Callable[[Kind], Kind]:
 
 
 def uncalled_methods(cls: type, base: type) -> str:
-    """What to write for the methods of a class, below its base, that another trainer would call; "" without any."""
+    """Advice for the methods of a class, below its base, that another trainer would call; "" without any."""
     own = [name for name in _TABLES["method that is not called"] if _defines(cls, base, name)]
     return "; ".join(f"for {name}: {_TABLES['method that is not called'][name]}" for name in own)
 
@@ -281,6 +281,6 @@ def _defines(cls: type, base: type, name: str) -> bool:
 
 
 def moments(cls: type) -> list[str]:
-    """What to write for the methods of a class of callbacks that are moments in other frameworks."""
+    """Advice for the methods of a class of callbacks that are moments in other frameworks."""
     table = _TABLES["moment of a callback"]
     return [f"{name} is {table[name]}" for name in cls.__dict__ if name in table]
