@@ -141,11 +141,7 @@ def accept_other_names(where: str, other_names: Mapping[str, str]) -> Callable[[
             init(
                 self,
                 *args,
-<<<<<<< HEAD
-                **(_check_names(type(self), where, full_names(settings, other_names)) if settings else settings),
-=======
                 **(_check_settings(type(self), where, full_names(settings, other_names)) if settings else settings),
->>>>>>> fit
             )
 
         cls.__init__ = __init__  # type: ignore[misc]
@@ -154,11 +150,7 @@ def accept_other_names(where: str, other_names: Mapping[str, str]) -> Callable[[
     return decorate
 
 
-<<<<<<< HEAD
-def _check_names(cls: type, where: str, settings: dict[str, Any]) -> dict[str, Any]:
-=======
 def _check_settings(cls: type, where: str, settings: dict[str, Any]) -> dict[str, Any]:
->>>>>>> fit
     names = {field.name for field in dataclasses.fields(cls)}
     for name in settings.keys() - names:
         advice = habits.hint(where, name)
