@@ -63,7 +63,7 @@ CHOICES = {
     "keep_aspect_ratio_policy": ("stretch", "not_larger", "not_smaller"),
     "equation": (),
 }
-TRUTHS = [
+TRUTHS = {  # 0 or 1
     "allowzero",
     "align_corners",
     "antialias",
@@ -95,7 +95,7 @@ TRUTHS = [
     "input_forget",
     "interleaved",
     "normalize_variance",
-]  # 0 or 1
+}
 MOST = 20_000  # elements of a case
 NEWEST = 23  # version of the operator set that ONNX Runtime has
 
