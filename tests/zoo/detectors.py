@@ -31,7 +31,7 @@ class Proof:
     task: str = "object detection"
     pictures: int = 256
     side: int = 64
-    epochs: int = 30
+    epochs: int = 45
     settings: dict[str, Any] = field(default_factory=dict)
 
 
