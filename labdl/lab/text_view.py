@@ -80,7 +80,7 @@ def _tags(text: Any, result: TokenClasses) -> tuple[tuple[Span, ...], tuple[Row,
     return spans, tuple(legend)[:MOST]
 
 
-def _mask_words(text: Any, result: Tokens) -> tuple[tuple[Span, ...], tuple[Row, ...]]:
+def _fill_masks(text: Any, result: Tokens) -> tuple[tuple[Span, ...], tuple[Row, ...]]:
     """The most probable word in the place of each mask."""
     text = _check(text)
     mask = next((mask for mask in _MASKS if mask in text), None)
@@ -123,7 +123,7 @@ def _classes(sample: Any, result: Classes) -> tuple[tuple[Span, ...], tuple[Row,
     return (Span("\n".join(map(_check, texts))),), tuple(rows)[:MOST]
 
 
-def _continuation(prompt: Any, result: Generation) -> tuple[tuple[Span, ...], tuple[Row, ...]]:
+def _continue_prompt(prompt: Any, result: Generation) -> tuple[tuple[Span, ...], tuple[Row, ...]]:
     """The prompt and the text that the model wrote, marked."""
     color = _colors(range(1))[0]
     rows = () if result.score is None else (Row("score", f"{result.score:.3f}"),)
@@ -134,10 +134,10 @@ def _continuation(prompt: Any, result: Generation) -> tuple[tuple[Span, ...], tu
 
 VIEWS: dict[type, Callable[[Any, Any], tuple[tuple[Span, ...], tuple[Row, ...]]]] = {
     TokenClasses: _tags,
-    Tokens: _mask_words,
+    Tokens: _fill_masks,
     AnswerSpans: _answer,
     Classes: _classes,
-    Generation: _continuation,
+    Generation: _continue_prompt,
 }
 
 
