@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from places import LARGE, SMALL, run_in_notebook
 from playwright.sync_api import expect
 from test_diff import NET, write
@@ -9,6 +10,7 @@ from test_journey import Graph
 from test_selecting import CELL
 
 ROOM = 100  # pixels: wide enough to see and select a node
+AXES = (("x", "width"), ("y", "height"))
 
 
 def check_whole(graph: Graph) -> None:
@@ -21,7 +23,7 @@ def check_whole(graph: Graph) -> None:
         return max(
             max(frame[at] - box[at], box[at] + box[size] - frame[at] - frame[size])
             for box in boxes
-            for at, size in (("x", "width"), ("y", "height"))
+            for at, size in AXES
         )
 
     deadline = time.monotonic() + 60
@@ -67,3 +69,35 @@ def test_panels_in_a_cell(page, lab):
     run_in_notebook(page, lab, CELL)
     expect(Graph(page).node("2")).to_be_visible(timeout=60_000)
     check_panels(page)
+
+
+@pytest.mark.sample(False)
+def test_layers_stay_in_view_beside_the_training(page, lab):
+    page.set_viewport_size(LARGE)
+    write(page, lab, small=NET)
+    page.locator(".jp-DirListing-item", has_text="small.labdl").dblclick()
+    graph = Graph(page)
+    graph.node("relu").click()
+    page.set_viewport_size(SMALL)
+    check_visible(graph)
+    page.set_viewport_size(LARGE)
+    page.locator(".jp-Toolbar").get_by_text("Train", exact=True).click()
+    expect(page.locator(".labdl-TrainPanel").get_by_label("Backend")).to_be_visible(timeout=60_000)
+    page.set_viewport_size(SMALL)
+    check_visible(graph)
+
+
+def check_visible(graph: Graph) -> None:
+    """A layer is in view, however small the canvas is."""
+    deadline = time.monotonic() + 40
+    while True:
+        frame = graph.canvas.bounding_box()
+        boxes = [node.bounding_box() for node in graph.canvas.locator(".react-flow__node").all()]
+        if frame["width"] < 400 and any(
+            all(frame[at] < box[at] + box[size] and box[at] < frame[at] + frame[size] for at, size in AXES)
+            for box in boxes
+            if box
+        ):
+            return
+        assert time.monotonic() < deadline, f"no layer is in view: {frame}, {boxes}"
+        graph.page.wait_for_timeout(100)

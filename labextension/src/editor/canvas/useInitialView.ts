@@ -1,5 +1,5 @@
 // Fits the graph, or the entered block, into the view once both it and the canvas are measured, and again when the canvas
-// changes its size, unless a person has moved the view.
+// changes its size, unless a person has moved the view and sees some of the graph.
 import {
   useNodesInitialized,
   useReactFlow,
@@ -65,8 +65,12 @@ export function useInitialView(
 
   useEffect(() => {
     const timer = setTimeout(() => {
+      if (!isOpen.current || !width || !height) {
+        return;
+      }
       const isOwn = own.current && sameView(own.current, flow.getViewport());
-      if (isOwn && width && height && !showsAll(flow, { width, height })) {
+      const { any, all } = visibleParts(flow, { width, height });
+      if (isOwn ? !all : !any) {
         void fit({ width, height });
       }
     }, REST);
@@ -79,15 +83,27 @@ export function useInitialView(
 const sameView = (one: Viewport, other: Viewport): boolean =>
   one.x === other.x && one.y === other.y && one.zoom === other.zoom;
 
-/** Whether the whole graph is in view, as large as it may be. */
-function showsAll(flow: Flow, canvas: Size): boolean {
-  const bounds = flow.getNodesBounds(flow.getNodes());
+/** Whether a layer is in view, and whether all are, as large as they may be. */
+function visibleParts(
+  flow: Flow,
+  canvas: Size
+): { any: boolean; all: boolean } {
+  const nodes = flow.getNodes();
   const { x, y, zoom } = flow.getViewport();
-  return (
-    zoom >= FIT.maxZoom &&
-    bounds.x * zoom + x >= 0 &&
-    bounds.y * zoom + y >= 0 &&
-    (bounds.x + bounds.width) * zoom + x <= canvas.width &&
-    (bounds.y + bounds.height) * zoom + y <= canvas.height
-  );
+  const frame = {
+    x: -x / zoom,
+    y: -y / zoom,
+    width: canvas.width / zoom,
+    height: canvas.height / zoom
+  };
+  const bounds = flow.getNodesBounds(nodes);
+  return {
+    any: nodes.some(node => flow.isNodeIntersecting(node, frame)),
+    all:
+      zoom >= FIT.maxZoom &&
+      bounds.x >= frame.x &&
+      bounds.y >= frame.y &&
+      bounds.x + bounds.width <= frame.x + frame.width &&
+      bounds.y + bounds.height <= frame.y + frame.height
+  };
 }
