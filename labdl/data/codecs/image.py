@@ -78,7 +78,7 @@ class EncodedImage(bytes):
 
     @functools.cached_property
     def header(self) -> Header | None:
-        """The segments before the picture, if it is a JPEG file."""
+        """The header of a JPEG file, None for another one."""
         return Header.read(self) if self[:3] == JPEG else None
 
     @property

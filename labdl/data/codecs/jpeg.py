@@ -96,7 +96,7 @@ def _leave_out_rows(data: bytes, header: Header, wanted: int) -> tuple[bytes, in
 
 
 class Header(NamedTuple):
-    """Size, sampling and orientation from the segments before the picture of a JPEG file."""
+    """The frame of a JPEG file, from the segments before the picture."""
 
     height: int
     width: int
