@@ -557,7 +557,7 @@ _STATE = frozenset(Module().__dict__)
 
 def reserved_names() -> frozenset[str]:
     """Attributes of every module, which a layer or parameter of the same name would hide."""
-    return _STATE | frozenset(dir(Module))
+    return _STATE | frozenset(filter(is_reserved, dir(Module)))
 
 
 def is_reserved(name: str) -> bool:

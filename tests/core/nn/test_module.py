@@ -561,3 +561,20 @@ def test_setup_takes_the_specs_or_nothing():
     message = r"_WithOne.setup\(x\) does not take the Specs of 2 inputs: write `def setup\(self, \*inputs\)`, or"
     with pytest.raises(ModelError, match=message):
         _WithOne().build((None, 5), (None, 2), backend="numpy")
+
+
+def test_names_that_models_of_other_frameworks_have_are_names_of_layers():
+    model = nn.Sequential(nn.Linear(3)).build((None, 2), backend="numpy")
+    with pytest.raises(AttributeError, match=r"write labdl.save\(model, path\)"):
+        model.save  # noqa: B018
+
+    class Net(nn.Module):
+        def setup(self):
+            self.save, self.cpu = nn.Linear(3), nn.Linear(2)
+
+        def forward(self, x):
+            return self.cpu(self.save(x))
+
+    net = Net().build((None, 4), backend="numpy")
+    assert [name for name, _ in net.named_modules()] == ["", "save", "cpu"]
+    assert labdl.predict(net, np.zeros((1, 4), "float32")).shape == (1, 2)
