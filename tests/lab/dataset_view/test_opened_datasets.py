@@ -87,8 +87,8 @@ def test_large_pictures_are_decoded_small(tmp_path, monkeypatch):
     folder = tmp_path / "photos"
     folder.mkdir()
     (folder / "1.jpg").write_bytes(encode_image(np.full((1600, 2400, 3), 90, np.uint8), "jpeg"))
-    sizes, own = [], image._decode_jpeg
-    monkeypatch.setattr(image, "_decode_jpeg", lambda *a: sizes.append((found := own(*a)).shape) or found)
+    sizes, own = [], image.decode_jpeg
+    monkeypatch.setattr(image, "decode_jpeg", lambda *a: sizes.append((pixels := own(*a)).shape) or pixels)
     view = OpenedDatasets().view(folder, "photos")
     (sample,) = view.samples(SamplesRequest(start=0, count=1, size=128))["samples"]
     assert sizes == [(200, 300, 3)]
