@@ -71,11 +71,14 @@ def prove(name: str, backend: str) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=[*PROOFS], choices=[*PROOFS])
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(PROOFS)}; all by default")
     parser.add_argument("--backend", default="torch")
     options = parser.parse_args()
+    unknown = sorted(set(options.names) - PROOFS.keys())
+    if unknown:
+        parser.error(f"there is no proof of {', '.join(unknown)}")
     rows, failures = json.loads(LEARNT.read_text()) if LEARNT.exists() else {}, []
-    for name in options.names:
+    for name in options.names or PROOFS:
         row = prove(name, options.backend)
         print(f"{name}: {row['metric']} {row['value']}", flush=True)
         if row["value"] < WANTED:

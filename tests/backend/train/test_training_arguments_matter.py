@@ -72,7 +72,9 @@ TRAINER = {
     "learning_rate": Case(0.1),
     "lr": Case(0.1),
     "accumulate": Case(2),
+    "accumulate_grad_batches": Case(2),
     "clip_norm": Case(0.01),
+    "gradient_clip_val": Case(0.01),
     "clip_value": Case(0.001),
     "gradient_norm": Case(True),
     "keep_gradients": Case(True),
@@ -83,6 +85,7 @@ TRAINER = {
     "health": Case(0.0, method="start", options={"epochs": 3}, without=1.0),
     "stopping": Case(EarlyStopping("loss", patience=0, min_delta=9.0), options={"epochs": 3}),
     "epochs": Case(2),
+    "max_epochs": Case(2),
     "batch_size": Case(5),
     "shuffle": Case(False),
     "train_dataset": Case((X, Y), data=(), without=(X[:9], Y[:9])),
@@ -99,6 +102,7 @@ TRAINER = {
 TRAINING = {
     "validation": Case((X[:9], Y[:9])),
     "validation_data": Case((X[:9], Y[:9])),
+    "val_dataloaders": Case((X[:9], Y[:9])),
     "validation_split": Case(0.3),
     "validation_from": Case("last", options={"validation_split": 0.3}),
     "epochs": Case(2),
@@ -109,6 +113,7 @@ TRAINING = {
     "sample_weight": Case(np.linspace(0.1, 2, 27)),
     "checkpoint": Case(in_folder("here")),
     "resume": Case(in_folder("former"), options={"epochs": 3}),
+    "ckpt_path": Case(in_folder("former"), options={"epochs": 3}),
     "health": Case(0.0, options={"epochs": 3}, method="start", without=1.0),
     "callbacks": Case([lambda event: True], options={"epochs": 3}),
 }
@@ -193,7 +198,7 @@ def matters(backend, tmp_path, name, case, *, setting):
         settings, options = {**case.settings, **(own if setting else {})}, {**case.options, **({} if setting else own)}
         if case.method == "start" and "output_dir" not in settings:
             options["folder"] = folder / "run"
-        if name == "resume":
+        if name in ("resume", "ckpt_path"):
             observe(backend, folder, {}, {"checkpoint": folder / "former"}, (X, Y), "fit")
         results.append(observe(backend, folder, settings, options, case.data, case.method))
     assert not is_equal(*results), f"{name} changes nothing"
