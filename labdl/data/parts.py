@@ -50,8 +50,8 @@ class Part(np.ndarray):
                 f"{cls.__name__} wants an array of {cls.layout}, received lists of different lengths"
             ) from None
         if array.dtype.kind not in cls.kinds and (array.size or array.dtype.kind != "f"):  # an empty list is float64
-            wanted = " or ".join(words for kind, words in _WORDS.items() if kind in cls.kinds)
-            raise DataError(f"{cls.__name__} wants {wanted}, received values of {array.dtype}")
+            values = " or ".join(words for kind, words in _WORDS.items() if kind in cls.kinds)
+            raise DataError(f"{cls.__name__} wants {values}, received values of {array.dtype}")
         return array
 
     @classmethod

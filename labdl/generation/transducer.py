@@ -42,19 +42,19 @@ def search_transducer(model: RNNT, frames: np.ndarray, *, blank: int = 0, symbol
     right = model.transcriber.emformer.right * model.reduction
     size: int = model.joiner.out_features  # type: ignore[assignment]
     if not 0 <= blank < size:
-        raise ConfigError(f"the model has the symbols 0 to {size - 1}, blank={blank} is none of them")
+        raise ConfigError(f"blank wants a symbol of the model, 0 to {size - 1}, received {blank}")
     native: Any = dispatch.get(model.backend)
     search = _Search(model, native)
     padded = np.concatenate([frames, np.zeros((right, frames.shape[1]), frames.dtype)]).astype("float32")
-    heard = search.array(search.run(model.transcriber, native.tensor(padded[None])))
+    encodings = search.array(search.run(model.transcriber, native.tensor(padded[None])))
     # a window reaches beyond the end
-    windows = np.pad(heard, ((0, 0), (0, _WINDOW), (0, 0)))
+    windows = np.pad(encodings, ((0, 0), (0, _WINDOW), (0, 0)))
     empty = np.zeros((1, model.predictor.hidden_size), "float32")
     states = [native.tensor(empty) for _ in range(2 * len(model.predictor.cells))]
     written, states = search.run(model.predictor.step, native.tensor(np.array([blank], "int64")), *states)
     symbols: list[int] = []
     steps: list[int] = []
-    score, at, count = 0.0, 0, heard.shape[1]
+    score, at, count = 0.0, 0, encodings.shape[1]
     while at < count:
         window = native.tensor(np.ascontiguousarray(windows[:, at : at + _WINDOW]))
         logits = search.array(search.run(search.join, window, written))[0, : count - at, 0]
@@ -81,8 +81,8 @@ class _Search:
         self.model, self.native, self.modules = model, native, list(model.modules())
         self.functions: dict[str, Callable] = {}
 
-    def join(self, heard: Any, written: Any) -> Any:
-        return self.model.join(heard, ops.expand_dims(written, 1))
+    def join(self, encoding: Any, written: Any) -> Any:
+        return self.model.join(encoding, ops.expand_dims(written, 1))
 
     def run(self, function: Callable, *inputs: Any) -> Any:
         key = getattr(function, "__qualname__", type(function).__name__)

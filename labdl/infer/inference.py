@@ -19,6 +19,7 @@ from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
 from labdl.infer.prepared_sample import Batch, PreparedSample
+from labdl.infer.steps import list_steps
 from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.signature import call_as_built
@@ -68,7 +69,7 @@ class Inference:
         self.model = as_model(model, backend)
         self.batch_size = batch_size
         self._collate = _stack_columns if collate is None else collate
-        self.preprocessing = _functions(self._saved_preprocessing() if preprocess is None else preprocess)
+        self.preprocessing = list_steps(self._saved_preprocessing() if preprocess is None else preprocess)
         own = type(self).forward is Inference.forward
         self.outputs: OutputKind = output_kind(self.model if own else None)
         self.postprocessing = Pipeline(postprocess, self.model.class_names, self.outputs)
@@ -290,11 +291,3 @@ class Inference:
 
 def _stack_columns(rows: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, ...]:
     return tuple(map(stack, zip(*rows, strict=True)))
-
-
-def _functions(value: Callable | Sequence[Callable] | None) -> list[Callable]:
-    functions: list[Any] = [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
-    for function in functions:
-        if not callable(function):
-            raise ConfigError(f"preprocess wants a function of a sample, or a sequence of them, received {function!r}")
-    return functions

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from labdl.data.parts import Spectrogram
-from labdl.data.pipeline import Pipeline
 from labdl.errors import ConfigError, DataError
 from labdl.generation.transducer import search_transducer
 from labdl.infer.inference_plan import InferencePlan
@@ -16,6 +15,7 @@ from labdl.infer.postprocess.audio import SpeechRecognition, Transcript
 from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.prepared_sample import PreparedSample
 from labdl.infer.pretrained.signals import read_speech
+from labdl.infer.steps import list_steps
 from labdl.models.sound.conformer import LEAST_FRAMES, ConformerCTC
 from labdl.models.sound.rnnt import RNNT
 from labdl.nn.module import Module
@@ -61,13 +61,7 @@ def _steps(model: Module, preprocess: Any) -> Sequence[Callable]:
             f"the pre-processing of this {type(model).__name__} is not known: give preprocess= the transforms that it was "
             "trained with, such as labdl.data.transforms.LogMelSpectrogram(n_mels=80)"
         )
-    if isinstance(preprocess, Pipeline):
-        preprocess = preprocess.evaluation()
-    steps = list(preprocess) if isinstance(preprocess, list | tuple) else [preprocess]
-    for step in steps:
-        if not callable(step):
-            raise ConfigError(f"preprocess wants a function of a sample, or a sequence of them, received {step!r}")
-    return steps
+    return list_steps(preprocess)
 
 
 class _Frames:

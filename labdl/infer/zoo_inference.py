@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from labdl import tasks
-from labdl.data.pipeline import Pipeline
 from labdl.errors import ConfigError, ModelError
 from labdl.infer.detectors import TASKS_OF_DETECTORS, plan_detector
 from labdl.infer.inference_plan import InferencePlan
@@ -17,6 +16,7 @@ from labdl.infer.predict import as_model
 from labdl.infer.prepared_sample import PreparedSample
 from labdl.infer.pretrained import is_pretrained_source, plan_folder, plan_pretrained
 from labdl.infer.recognizers import is_recognizer, plan_recognizer
+from labdl.infer.steps import list_steps
 from labdl.models import zoo
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
@@ -136,10 +136,4 @@ def _steps_before(name: str, preprocess: Any) -> list[Step]:
     if not callable(preprocess) and hasattr(preprocess, "pipeline"):
         description: Preprocessing = preprocess
         return [description.pipeline()]
-    if isinstance(preprocess, Pipeline):
-        preprocess = preprocess.evaluation()
-    listed = list(preprocess) if isinstance(preprocess, list | tuple) else [preprocess]
-    for step in listed:
-        if not callable(step):
-            raise ConfigError(f"preprocess wants functions, or the name of a set, received {step!r:.80}")
-    return listed
+    return list_steps(preprocess)

@@ -45,8 +45,8 @@ class CachedStream(CompositeStream):
 
     @property
     def length(self) -> int | None:
-        known = self.source.length
-        return self._samples.count if known is None and self._samples.complete else known
+        length = self.source.length
+        return self._samples.count if length is None and self._samples.complete else length
 
     @property
     def restartable(self) -> bool:

@@ -67,10 +67,10 @@ class PartByPosition(CompositeStream):
 
     @property
     def length(self) -> int | None:
-        known = self.source.length
-        if known is None:
+        length = self.source.length
+        if length is None:
             return None
-        blocks, rest = divmod(known, self._block)
+        blocks, rest = divmod(length, self._block)
         own = self._count if self.first else self._block - self._count
         return blocks * own + sum(self._is_own(blocks)[:rest])
 
@@ -78,12 +78,12 @@ class PartByPosition(CompositeStream):
         """Whether each position of a block is in this part."""
         if self.seed is None:  # evenly, the last one of a block in the first part
             places = np.arange(self._block) * self._count // self._block
-            chosen = np.diff(places, append=self._count) > 0
+            in_first = np.diff(places, append=self._count) > 0
         else:
-            chosen = np.zeros(self._block, bool)
+            in_first = np.zeros(self._block, bool)
             rng = sample_generator(derive_seed(self.seed, _SPLIT), 0, block)
-            chosen[rng.permutation(self._block)[: self._count]] = True
-        return (chosen == self.first).tolist()
+            in_first[rng.permutation(self._block)[: self._count]] = True
+        return (in_first == self.first).tolist()
 
     def read(self, epoch: int = 0) -> Iterator[Any]:
         own: list[bool] = []

@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import read_file
 from labdl.bounded.plain_json import loads
 from labdl.data.parts import TokenIds, Tokens
-from labdl.data.text.batches import PaddedBatch, pad_sequences
+from labdl.data.text.batch_encoder import BatchEncoder
 from labdl.data.text.sentencepiece_model import SentencePiece
 from labdl.errors import ConfigError, DataError, FileFormatError
 
@@ -23,7 +23,7 @@ _LANGUAGE = re.compile(r">>.*?<<", re.DOTALL)  # of the target, at the beginning
 _SPACE = "\u2581"  # as SentencePiece writes it
 
 
-class MarianTokenizer:
+class MarianTokenizer(BatchEncoder):
     """Text to numbers of tokens and back as OPUS-MT models have it: pieces of ``source`` become numbers, numbers a text of
     ``target``.
 
@@ -92,18 +92,9 @@ class MarianTokenizer:
         code = [] if language is None else [language[0]]
         return code + self.source_model.model.EncodeAsPieces(text if language is None else text[language.end() :])
 
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        *,
-        length: int | None = None,
-        add_special_tokens: bool = True,
-        side: Literal["right", "left"] = "right",
-        multiple_of: int = 1,
-    ) -> PaddedBatch:
-        """Numbers (texts, tokens) with a mask of what is no padding; ``length`` by default that of the longest text."""
-        sequences = [self.encode(text, add_special_tokens=add_special_tokens) for text in texts]
-        return pad_sequences(sequences, length, value=self.padding, side=side, multiple_of=multiple_of)
+    def encode_many(self, texts: Sequence[str], *, add_special_tokens: bool = False) -> list[list[int]]:
+        """Numbers of the tokens of each text."""
+        return [list(self.encode(text, add_special_tokens=add_special_tokens)) for text in texts]
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """The text of numbers in the target's language. Raises DataError for numbers that no token has."""

@@ -12,7 +12,7 @@ import numpy as np
 from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import read_file
 from labdl.data.parts import TokenIds, Tokens
-from labdl.data.text.batches import PaddedBatch, pad_sequences
+from labdl.data.text.batch_encoder import BatchEncoder
 from labdl.errors import ConfigError, DataError, FileFormatError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Encoding:
     tokens: tuple[str, ...]
 
 
-class Tokenizer:
+class Tokenizer(BatchEncoder):
     """Text to numbers of tokens and back: a model of the library ``tokenizers``, such as a tokenizer.json of a model hub.
 
     Example: ``tokenizer = data.text.Tokenizer.train(texts, "bpe", vocab_size=8000)``; ``tokenizer.encode("a cat")``;
@@ -121,10 +121,10 @@ class Tokenizer:
             room = max(0, length - added)
             other = 0 if second is None else len(second.ids)
             if len(first.ids) + other > room:  # the longer one is cut until both are equally long
-                kept = min(len(first.ids), max(room - other, -(-room // 2)))
-                first.truncate(kept)
+                count = min(len(first.ids), max(room - other, -(-room // 2)))
+                first.truncate(count)
                 if second is not None:
-                    second.truncate(room - kept)
+                    second.truncate(room - count)
             encoding = self.model.post_process(first, second, add_special_tokens)
             encoding.truncate(length)  # where special tokens alone are more
         return encoding
@@ -150,19 +150,6 @@ class Tokenizer:
         if with_offsets:
             tokens.offsets = np.array(encoding.offsets, "int64").reshape(-1, 2)
         return tokens
-
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        *,
-        length: int | None = None,
-        add_special_tokens: bool = True,
-        side: Literal["right", "left"] = "right",
-        multiple_of: int = 1,
-    ) -> PaddedBatch:
-        """Numbers (texts, tokens) with a mask of what is no padding; ``length`` by default that of the longest text."""
-        sequences = self.encode_many(texts, add_special_tokens=add_special_tokens)
-        return pad_sequences(sequences, length, value=self.padding, side=side, multiple_of=multiple_of)
 
     def encode_many(self, texts: Sequence[str], *, add_special_tokens: bool = False) -> list[list[int]]:
         """Numbers of the tokens of each text, computed side by side."""

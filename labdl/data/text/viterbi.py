@@ -15,10 +15,10 @@ def viterbi_decode(
     ``transitions[a, b]`` is the score of b after a. With ``include_bos_eos_tag`` the last row
     has the scores of the first tag, and the last row but one those of the last tag. Source: paddle.text.viterbi_decode.
     """
-    given = np.asarray(potentials)
-    if given.dtype.kind not in "buif":
-        raise DataError(f"viterbi_decode wants potentials that are numbers, received values of {given.dtype}")
-    scores, moves = given.astype("float64"), np.asarray(transitions, "float64")
+    values = np.asarray(potentials)
+    if values.dtype.kind not in "buif":
+        raise DataError(f"viterbi_decode wants potentials that are numbers, received values of {values.dtype}")
+    scores, moves = values.astype("float64"), np.asarray(transitions, "float64")
     if scores.ndim != 2 or len(scores) == 0 or moves.shape != (scores.shape[1],) * 2:
         raise DataError(
             f"viterbi_decode wants potentials (steps, tags) and transitions (tags, tags), received {scores.shape} and "

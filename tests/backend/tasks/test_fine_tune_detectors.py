@@ -56,10 +56,9 @@ def test_a_detector_from_pictures_to_a_saved_model(name, backend, tmp_path):
 
 
 @pytest.mark.sample(False)
+@pytest.mark.backends("tensorflow", "paddle", "mindspore")
 @pytest.mark.parametrize("name", DETECTORS)
 def test_first_steps_have_the_losses_of_pytorch(name, backend):
-    if backend.name == "torch":
-        pytest.skip("compared with itself")
     losses, parameters = {}, None
     for each in ("torch", backend.name):
         # the pictures of SSD have values of bytes, whose gradients are as much larger

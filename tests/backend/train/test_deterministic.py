@@ -60,9 +60,8 @@ def test_trainings_are_equal_in_every_bit(backend, tmp_path):
 
 
 @pytest.mark.sample(backends=1)
+@pytest.mark.backends("torch", "paddle", "mindspore")  # TensorFlow's cannot be switched off again in the process
 def test_switch_on_and_off(backend):
-    if backend.name == "tensorflow":
-        pytest.skip("it cannot be switched off again in this process")
     assert not labdl.are_deterministic_algorithms_enabled()
     try:
         labdl.dispatch.set_deterministic(False, False)
@@ -73,9 +72,8 @@ def test_switch_on_and_off(backend):
         labdl.use_deterministic_algorithms("yes")
 
 
+@pytest.mark.backends("torch")
 def test_pytorch_names_the_kernel_that_has_no_deterministic_form(backend):
-    if backend.name != "torch":
-        pytest.skip("of PyTorch")
     import torch
 
     backend.set_deterministic(True, False)
@@ -89,9 +87,8 @@ def test_pytorch_names_the_kernel_that_has_no_deterministic_form(backend):
         backend.set_deterministic(False, False)
 
 
+@pytest.mark.backends("paddle", "mindspore")
 def test_backends_that_promise_nothing_for_a_device_refuse_it(backend, monkeypatch):
-    if backend.name not in ("paddle", "mindspore"):
-        pytest.skip("of PaddlePaddle and MindSpore")
     module = sys.modules[backend.set_deterministic.__module__]
     monkeypatch.setattr(module, "current_device", lambda: "gpu:0")
     with pytest.raises(BackendError, match="does not tell which kernels of gpu:0 are not deterministic"):

@@ -116,7 +116,7 @@ def test_weights_without_a_table_need_a_preprocessing(published, tmp_path):
         result = inference("small_resnet", weights=path, preprocess=preprocess).infer_one(PICTURE)
         np.testing.assert_allclose(result.probabilities, expected, rtol=1e-6)
         assert result.names is None
-    with pytest.raises(ConfigError, match="preprocess wants functions"):
+    with pytest.raises(ConfigError, match="preprocess wants a function of a sample"):
         inference("small_resnet", weights=path, preprocess=[5])
     with pytest.raises(ConfigError, match="unet has no public weights by name"):
         Inference.of("unet")

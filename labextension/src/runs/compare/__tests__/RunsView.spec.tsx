@@ -336,8 +336,8 @@ test('a race has its leaderboard, and is stopped as a whole', async () => {
   ]);
   // a backend has one line style, in the leaderboard and in the table below
   const styleIn = (table: HTMLElement, backend: string) => {
-    const found = within(table).getAllByText(backend)[0].closest('tr');
-    const line = found?.querySelector<SVGElement>('.labdl-swatch path');
+    const row = within(table).getAllByText(backend)[0].closest('tr');
+    const line = row?.querySelector<SVGElement>('.labdl-swatch path');
     return [line?.style.stroke, line?.getAttribute('stroke-dasharray')];
   };
   const board = screen.getByRole('table', { name: 'Leaderboard' });
