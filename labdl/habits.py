@@ -82,7 +82,7 @@ _TABLES: dict[str, dict[str, str]] = {
         "EMAWeightAveraging": "write Trainer(model, average=labdl.train.EMA(0.999))",
         "WeightAveraging": "write Trainer(model, average=labdl.train.EMA(0.999)), or SWA()",
         "SwapEMAWeights": "write Trainer(model, average=labdl.train.EMA(0.999))",
-        "Timer": "write Trainer(model, max_steps=…)",
+        "Timer": "write Trainer(model, max_time='DD:HH:MM:SS')",
         "DeviceStatsMonitor": "trainer.profile(x, y) measures where the time goes",
         "BackboneFinetuning": "write Trainer(model, freeze='encoder/*'), then another trainer without it",
         "GradientAccumulationScheduler": "write Trainer(model, accumulate=…), the same in all epochs",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labdl.infer.data_adapter import iterate_inputs
-from labdl.infer.predict import Predictor, concatenate_outputs, inputs_of, predicted_labels
+from labdl.infer.predict import Predictor, predict_with
 from labdl.nn.module import Module
-from labdl.nn.output_kind import output_kind
 
 if TYPE_CHECKING:
     from labdl.infer.evaluator import Evaluator
@@ -98,10 +96,7 @@ def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):
 
     Raises ConfigError for data that cannot be converted, and ModelError for shapes that do not fit.
     """
-    engine = Predictor(model, compiled=False)
-    inputs, count = inputs_of(model, x)
-    outputs = concatenate_outputs([engine.arrays(b) for b in iterate_inputs(inputs, count, batch_size)])
-    return predicted_labels(outputs, model.class_names, output_kind(model)) if labels else outputs
+    return predict_with(Predictor(model, compiled=False), x, batch_size, labels=labels)
 
 
 def __getattr__(name: str):

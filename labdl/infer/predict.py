@@ -17,12 +17,13 @@ from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.lowering.compilable import Compilable
 from labdl.graph.module import GraphModule
+from labdl.infer.data_adapter import iterate_inputs
 from labdl.nn.eval_mode import eval_mode
 from labdl.nn.index_limits import check_indices, index_limits
 from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module
 from labdl.nn.named_inputs import describe_inputs, place_named, takes_by_name
-from labdl.nn.output_kind import EVEN_ODDS, OutputKind
+from labdl.nn.output_kind import EVEN_ODDS, OutputKind, output_kind
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports
 from labdl.nn.signature import call_as_built, given_inputs
@@ -95,6 +96,25 @@ class Predictor:
             self._seen = Parameter.changes
         assert self._evaluate is not None
         return self.native, self._evaluate, self._modules
+
+
+def predict_with(
+    predictor: Predictor,
+    x: Any,
+    batch_size: int,
+    *,
+    labels: bool = False,
+    transform: Callable[[Any], Any] | None = None,
+) -> Any:
+    """The outputs for all samples of x, batch by batch, or their classes: see `labdl.predict`.
+
+    ``transform`` is applied to the outputs of each batch, as NumPy arrays.
+    """
+    model = predictor.model
+    inputs, count = inputs_of(model, x)
+    parts = [predictor.arrays(batch) for batch in iterate_inputs(inputs, count, batch_size)]
+    outputs = concatenate_outputs(parts if transform is None else list(map(transform, parts)))
+    return predicted_labels(outputs, model.class_names, output_kind(model)) if labels else outputs
 
 
 def as_model(model: Module | Graph | str | Path, backend: str | None = None) -> Module:

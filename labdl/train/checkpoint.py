@@ -109,10 +109,14 @@ class Checkpoint:
         return self.save(context, state) if self._due(state) else None
 
     def save_after_epoch(
-        self, context: TrainContext, state: TrainState, values: Mapping[str, float], *, last: bool = False
+        self, context: TrainContext, state: TrainState, values: Mapping[str, float] | None, *, last: bool = False
     ) -> Path | None:
-        """Write a checkpoint at the end of an epoch if one is due, and return its path; the ``last`` epoch is always saved."""
-        due = last or self.every == "epoch" or self._due(state) or self._improves(context, values)
+        """Write a checkpoint at the end of an epoch if one is due, and return its path; the ``last`` epoch is always saved.
+
+        ``values`` are those of the epoch, or None where the monitored one was not measured.
+        """
+        improves = values is not None and self._improves(context, values)
+        due = last or self.every == "epoch" or self._due(state) or improves
         return self.save(context, state, values) if due else None
 
     def save_if_better(self, context: TrainContext, state: TrainState, values: Mapping[str, float]) -> Path | None:

@@ -29,6 +29,7 @@ from labdl.train.limits import Batches
 from labdl.train.monitor.layer_stats import SHARE
 from labdl.train.output_losses import check_loss_weights
 from labdl.train.swa import SWA
+from labdl.train.time_limit import duration
 
 
 @show_plain_types
@@ -59,6 +60,8 @@ class TrainerSettings:
     train_dataset: Any = dataclasses.field(default=None, metadata=INNER)
     val_dataset: Any = dataclasses.field(default=None, metadata=INNER)
     max_steps: Count | None = None
+    max_time: Any = dataclasses.field(default=None, metadata=INNER)
+    check_val_every_n_epoch: Count = 1
     val_check_interval: Batches | None = None
     limit_train_batches: Batches | None = None
     limit_val_batches: Batches | None = None
@@ -80,6 +83,7 @@ class TrainerSettings:
             setattr(self, name, (given,) if isinstance(given := getattr(self, name), str) else given)
         self.loss_weights = check_loss_weights(self.loss_weights)
         self.average = _average(self.average)
+        self.max_time = None if self.max_time is None else duration(self.max_time)
         self.stopping = _coerce(EarlyStopping, "stopping", self.stopping, "monitor")
         self.checkpoint = _coerce(Checkpoint, "checkpoint", self.checkpoint, "folder")
         if self.output_dir is not None and not isinstance(self.output_dir, str | Path):

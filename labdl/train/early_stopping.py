@@ -28,7 +28,10 @@ class EarlyStopping:
     ``restore_best`` restores the parameters of the best epoch at the end. Pass it as ``Trainer(stopping=EarlyStopping())`` or
     ``fit(..., callbacks=[EarlyStopping()])``, or call it with each event: ``if stopping(event): break``. ``patience=0`` stops
     at the first epoch without an improvement. With ``val_check_interval`` of `Trainer` a monitored validation value counts
-    after each validation, as in Lightning: ``patience`` is then a number of validations.
+    after each validation, as in Lightning: ``patience`` is then a number of validations; epochs without a validation do not
+    count. ``start_from_epoch`` epochs at the beginning do not count either. Improvements that do not exceed a ``baseline`` do
+    not restart the count: after ``patience`` epochs the first one without an improvement ends the training (both as in
+    Keras). A value at ``stopping_threshold`` or better ends the training at once (as in Lightning).
     """
 
     monitor: str = "val_loss"
@@ -36,6 +39,9 @@ class EarlyStopping:
     mode: Mode = "auto"
     min_delta: Amount = 0.0
     restore_best: bool = False
+    start_from_epoch: Whole = 0
+    baseline: float | None = None
+    stopping_threshold: float | None = None
 
     def __post_init__(self):
         check(self)
@@ -48,36 +54,46 @@ class EarlyStopping:
         self.best_epoch: int | None = None
         self.improved = False  # by the last value
         self.wait_count = 0
+        self.reached = False  # the threshold, by the last value
 
     def __call__(self, event: Event) -> bool:
         """Update with an event; returns True if the training should stop."""
         self.improved = False
         if isinstance(event, Epoch) or (isinstance(event, Validation) and self.monitor in event.values):
             value = float(monitored_value(self, self.monitor, event.values))
-            self.improved = self._improves(value)
-            if self.improved:
-                self.best, self.best_epoch, self.wait_count = value, event.epoch, 0
-            else:
-                self.wait_count += 1
+            if event.epoch > self.start_from_epoch:
+                self._observe(value, event.epoch)
         return self.should_stop
+
+    def _observe(self, value: float, epoch: int) -> None:
+        first = self.best is None and not math.isnan(value)
+        self.improved = first or self._is_better(value, self.best, self.min_delta)
+        self.reached = self._is_better(value, self.stopping_threshold) or value == self.stopping_threshold
+        if not self.improved:
+            self.wait_count += 1
+            return
+        self.best, self.best_epoch = value, epoch
+        if self.baseline is None or self._is_better(value, self.baseline, self.min_delta):
+            self.wait_count = 0
+        else:  # only an epoch without an improvement ends the training
+            self.wait_count = min(self.wait_count + 1, max(self.patience - 1, 0))
 
     @property
     def should_stop(self) -> bool:
-        """True if the value has not improved for ``patience`` epochs."""
-        return self.wait_count > 0 and self.wait_count >= self.patience
+        """True if the value has not improved for ``patience`` epochs, or has reached the threshold."""
+        return self.reached or (self.wait_count > 0 and self.wait_count >= self.patience)
 
     @property
     def monitoring(self) -> Monitor:
         """The value that is monitored, and in which mode."""
         return Monitor("EarlyStopping", self.monitor, self.mode)
 
-    def _improves(self, value: float) -> bool:
-        if math.isnan(value):
+    def _is_better(self, value: float, other: float | None, least: float = 0.0) -> bool:
+        """Whether a value is better than another one by more than ``least``; False for NaN and without another one."""
+        if other is None or math.isnan(value):
             return False
-        if self.best is None:
-            return True
         self.direction = self.direction or find_direction(self.monitoring)
-        return value < self.best - self.min_delta if self.direction == "min" else value > self.best + self.min_delta
+        return value < other - least if self.direction == "min" else value > other + least
 
     def state_dict(self) -> dict[str, Any]:
         return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.wait_count}

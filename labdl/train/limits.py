@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Gt, Le
@@ -26,7 +28,8 @@ class Limits:
     """The limits of one training: those of the trainer's settings, or the few batches of a ``fast_dev_run``.
 
     A step consists of ``accumulate`` batches; all numbers of training batches count steps. ``steps_per_epoch`` is that of a
-    data set; loaders and streams have their own.
+    data set; loaders and streams have their own. ``validation_freq`` is the number of epochs from one validation to the
+    next, or the numbers of the epochs that are validated, counted from 1; ``max_time`` are seconds.
     """
 
     max_steps: int | None = None
@@ -35,18 +38,30 @@ class Limits:
     val_check_interval: int | float | None = None
     drop_last: bool = False
     steps_per_epoch: int | None = None
+    validation_freq: int | tuple[int, ...] = 1
+    max_time: float | None = None
 
     @classmethod
-    def of(cls, settings: TrainerSettings, steps_per_epoch: int | None = None) -> Limits:
-        """The limits by the settings of a trainer."""
+    def of(
+        cls,
+        settings: TrainerSettings,
+        steps_per_epoch: int | None = None,
+        *,
+        validation_steps: int | None = None,
+        validation_freq: int | Sequence[int] | None = None,
+    ) -> Limits:
+        """The limits by the settings of a trainer, of which the keywords of a training replace some. Raises ConfigError."""
         few = int(settings.fast_dev_run)
+        frequency = settings.check_val_every_n_epoch if validation_freq is None else _frequency(validation_freq)
         return cls(
             max_steps=few or settings.max_steps,
             train_batches=few or settings.limit_train_batches,
-            val_batches=few or settings.limit_val_batches,
+            val_batches=few or check_count("validation_steps", validation_steps) or settings.limit_val_batches,
             val_check_interval=None if few else settings.val_check_interval,
             drop_last=settings.drop_last,
             steps_per_epoch=steps_per_epoch,
+            validation_freq=1 if few else frequency,
+            max_time=settings.max_time,
         )
 
     def loader(self, data: Any, batch_size: int, shuffle: bool, seed: int) -> Loader:
@@ -88,6 +103,11 @@ class Limits:
             )
         return None if interval is None else limit_batches(steps, interval)
 
+    def validates(self, epoch: int) -> bool:
+        """Whether an epoch, counted from 1, is validated."""
+        frequency = self.validation_freq
+        return epoch % frequency == 0 if isinstance(frequency, int) else epoch in frequency
+
     def validation(self, data: Any, batch_size: int) -> Any:
         """The validation data, of which a limit leaves the first batches."""
         limit = self.val_batches
@@ -103,6 +123,30 @@ class Limits:
         if isinstance(data, ArrayDataset | NestedDataset):
             return part_of(data, 0, min(len(data), steps * batch_size))
         return Loader(data, batch_size, steps_per_epoch=steps)
+
+
+def check_count(name: str, value: Any) -> int | None:
+    """Return a number of epochs, steps or samples as an integer, None as it is; raise ConfigError for anything else."""
+    if value is None:
+        return None
+    if not _is_count(value):
+        raise ConfigError(f"{name} wants an integer at least 1, received {value!r}")
+    return int(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+def _frequency(value: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes) and value and all(map(_is_count, value)):
+        return tuple(map(int, value))
+    if not _is_count(value):
+        raise ConfigError(
+            "validation_freq wants a number of epochs, at least 1, or the numbers of the epochs to validate, such as "
+            f"[1, 5, 10], received {value!r}"
+        )
+    return int(value)  # type: ignore[arg-type]
 
 
 def limit_batches(batches: int, limit: int | float | None) -> int:

@@ -62,12 +62,15 @@ class Loop:
         stopping: EarlyStopping | None = None,
         health: float | None = None,
         limits: Limits | None = None,
+        validation_batch_size: int | None = None,
     ):
         self.context, self.state = context, state
         self.limits = Limits.of(context.settings) if limits is None else limits
         self.validation, self.checkpoint, self.stopping = validation, checkpoint, stopping
         self.epoch_seconds: list[float] = []  # of each epoch of this loop
         self._stop_requested = False
+        self._deadline: float | None = None  # of the clock of `time.monotonic`
+        self._first_step = 0
         self.unfinished: dict[str, float] = {}  # values of a last epoch that `max_steps` ended before its end
         if document is not None and document.progress is not None:
             _check_same_training(context, progress, document.progress, set(document.metrics))
@@ -88,8 +91,18 @@ class Loop:
         state.progress, state.learning_rate = self.progress, self.learning_rate
         state.stopping, state.best = stopping, None
         interval = self.limits.validation_interval(self.steps_per_epoch)
-        data = self.limits.validation(validation, progress.batch_size // context.settings.accumulate)
-        self.validator = Validator(context, state, data, progress, interval, self.steps_per_epoch)
+        size = validation_batch_size or progress.batch_size // context.settings.accumulate
+        data = self.limits.validation(validation, size)
+        self.validator = Validator(
+            context,
+            state,
+            data,
+            progress,
+            interval,
+            self.steps_per_epoch,
+            batch_size=validation_batch_size,
+            validates=self.limits.validates,
+        )
         self.monitor = None
         if health is not None:
             self.monitor = TrainingMonitor(context, state, progress, train=train, validation=data, share=float(health))
@@ -161,18 +174,27 @@ class Loop:
 
     @property
     def should_stop(self) -> bool:
-        """True after `request_stop`, early stopping and `max_steps`: there will be no further step."""
-        return self._stop_requested or self._at_most or (self.stopping is not None and self.stopping.should_stop)
+        """True after `request_stop`, early stopping, `max_steps` and `max_time`: there will be no further step."""
+        early = self.stopping is not None and self.stopping.should_stop
+        return self._stop_requested or early or self._at_most or self._out_of_time
 
     @property
     def _at_most(self) -> bool:
         return self.limits.max_steps is not None and self.progress.step >= self.limits.max_steps
+
+    @property
+    def _out_of_time(self) -> bool:
+        return (
+            self._deadline is not None and self.progress.step > self._first_step and time.monotonic() >= self._deadline
+        )
 
     # -- events
 
     def events(self) -> Generator[Event, None, None]:
         """The events of the training; see `Trainer.events`."""
         context, now = self.context, self.progress
+        if self.limits.max_time is not None:
+            self._deadline, self._first_step = time.monotonic() + self.limits.max_time, now.step
         plan = self.learning_rate.plan
         settings = {
             "loss": context.loss_name,
@@ -348,21 +370,32 @@ class Loop:
     def _end_epoch(self, rate: float) -> Epoch:
         """Validate, update the history, save; returns the event of the epoch, with ``rate`` samples per second."""
         context, state, now = self.context, self.state, self.progress
-        means = self._values_of_epoch()
+        validates = self.limits.validates(now.epoch + 1)
+        means = self._values_of_epoch(validates)
         self._call("on_train_epoch_end", means)
         means.update(state.values.take(1))
-        self.learning_rate.observe(means)
+
+        def has_monitored(part: Any) -> bool:  # else an epoch without validation
+            monitor = getattr(part, "monitoring", None)
+            return validates or self.validator.data is None or monitor is None or monitor.name in means
+
+        if has_monitored(context.schedule):
+            self.learning_rate.observe(means)
         if state.averages is not None:
             state.averages.end_epoch(now.epoch, self.epochs)
         for name, value in means.items():
             now.history.setdefault(name, []).append(float(value))
+        if validates and self.validator.data is not None:
+            now.validated_epochs.append(now.epoch + 1)
         now.epoch, now.batch, now.seen, now.sums, now.logged = now.epoch + 1, 0, 0, {}, {}
         event = Epoch(now.epoch, now.step, means, rate)
-        self._observe_stopping(event)
+        if has_monitored(self.stopping):
+            self._observe_stopping(event)
         if self.checkpoint:
             last = now.epoch >= self.epochs or self.should_stop
+            values = means if has_monitored(self.checkpoint) else None
             with failures.explain_write_errors(self.checkpoint.folder):
-                self._announce(self.checkpoint.save_after_epoch(context, state, means, last=last))
+                self._announce(self.checkpoint.save_after_epoch(context, state, values, last=last))
         self.snapshot.take()
         if state.callbacks is not None:
             state.callbacks.notify(event)
@@ -371,15 +404,15 @@ class Loop:
             now.history.setdefault(name, []).append(value)
         return event
 
-    def _values_of_epoch(self) -> dict[str, float]:
-        """Means over the epoch so far, and the values of a validation."""
+    def _values_of_epoch(self, validates: bool = True) -> dict[str, float]:
+        """Means over the epoch so far, and the values of a validation unless the epoch is not validated."""
         now = self.progress
         self._nonfinite.check_parameters()
         means = {name: total / now.seen for name, total in now.sums.items()}
         means.update(means_of(now.logged))
         metrics = self.context.metrics
         means.update({name: check_number(name, m.compute()) for name, m in metrics.items() if m.has_data})
-        return {**means, **self.validator.at_end(self.epochs)}
+        return {**means, **self.validator.at_end(self.epochs)} if validates else means
 
     def _end_unfinished(self) -> dict[str, float]:
         """Save and validate after the last step, within an epoch; a training that resumes there goes on with the epoch."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labdl.train.optimizers import Optimizer
     from labdl.train.schedules import Schedule
     from labdl.train.swa import SWA
+    from labdl.train.time_limit import MaxTime
     from labdl.train.validation_split import ValidationFrom
 
 ClassWeight = Mapping[int, float] | Mapping[str, float] | Sequence[float] | np.ndarray | Literal["balanced"]
@@ -40,6 +41,9 @@ class TrainingOptions(TypedDict, total=False):
     batch_size: int | None
     shuffle: bool | None
     steps_per_epoch: int | None
+    validation_steps: int | None
+    validation_freq: int | Sequence[int] | None
+    validation_batch_size: int | None
     class_weight: ClassWeight | None
     sample_weight: Any
     checkpoint: Checkpoint | str | Path | None
@@ -65,6 +69,8 @@ class StepOptions(TypedDict, total=False):
     health: float
     stopping: EarlyStopping | Mapping[str, Any] | str | None
     max_steps: int | None
+    max_time: MaxTime | None
+    check_val_every_n_epoch: int
     val_check_interval: int | float | None
     limit_train_batches: int | float | None
     limit_val_batches: int | float | None
@@ -109,11 +115,14 @@ class SweepOptions(RaceOptions, total=False):
     batch_size: int
     shuffle: bool
     steps_per_epoch: int | None
+    validation_steps: int | None
+    validation_freq: int | Sequence[int] | None
+    validation_batch_size: int | None
     sample_weight: Any
     callbacks: Iterable[Callable[[Event], Any] | Callback]
 
 
-_WITHOUT_TRAINING = ("evaluate", "test")
+_WITHOUT_TRAINING = ("evaluate", "test", "validate", "predict")
 
 
 def training_options(method: str, given: Mapping[str, Any], own: Collection[str] = ()) -> dict[str, Any]:

@@ -23,7 +23,8 @@ class Progress:
     ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data. ``epoch`` of ``epochs`` epochs are
     complete, and ``batch`` batches with ``seen`` samples of the current one, with the sums of values ``sums``.
     ``validations`` are the values of the validations within epochs, and in ``step`` their steps. ``logged`` are sums of the
-    values of the current epoch that were logged, and of their weights.
+    values of the current epoch that were logged, and of their weights. ``validated_epochs`` are the numbers of the epochs,
+    counted from 1, whose end was validated.
     """
 
     samples: Count
@@ -39,6 +40,7 @@ class Progress:
     epochs: Count | None = None
     validations: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     logged: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    validated_epochs: list[Count] = dataclasses.field(default_factory=list)
 
     @property
     def order(self) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class Report:
     samples: int = 0
     test: dict[str, float] = field(default_factory=dict)
     classes: Table | None = None
+    validated_epochs: list[int] = field(default_factory=list)
 
     @classmethod
     def build(
@@ -102,15 +103,25 @@ class Report:
             progress.samples if progress else 0,
             test_results[0] if test_results else {},
             test_results[1].table() if test_results else None,
+            list(progress.validated_epochs) if progress else [],
         )
 
     @property
     def best_epoch(self) -> int | None:
         """The epoch with the smallest loss, on the validation data if there are any; the first of equal ones."""
-        losses = self.history.get("val_loss") or self.history.get("loss")
+        name = "val_loss" if self.history.get("val_loss") else "loss"
+        losses = self.history.get(name)
         if not losses or np.isnan(losses).all():
             return None
-        return int(np.nanargmin(losses)) + 1
+        return self._epochs(name)[int(np.nanargmin(losses))]
+
+    def _epochs(self, name: str) -> Sequence[int]:
+        """The numbers of the epochs that have a value: those that were validated, or the last ones."""
+        length = len(self.history[name])
+        if name.startswith("val_") and length == len(self.validated_epochs):
+            return self.validated_epochs
+        count = max(map(len, self.history.values()))
+        return range(count - length + 1, count + 1)
 
     def tables(self) -> list[Table]:
         """The tables of the report."""
@@ -121,10 +132,11 @@ class Report:
         if count:
             every = -(-count // _MOST)
             listed = [e for e in range(1, count + 1) if e % every == 0 or e in (1, count, self.best_epoch)]
+            columns = [dict(zip(self._epochs(name), values, strict=True)) for name, values in self.history.items()]
             rows = [
                 [
                     f"{e}{' *' if e == self.best_epoch else ''}",
-                    *(f"{v[e - 1 - count]:.4f}" if count - len(v) < e else "" for v in self.history.values()),
+                    *(f"{column[e]:.4f}" if e in column else "" for column in columns),
                 ]
                 for e in listed
             ]

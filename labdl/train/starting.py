@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from labdl.train.config import TrainerSettings
 from labdl.train.data_adapter import as_dataset
 from labdl.train.directions import check_monitors
 from labdl.train.events import Event
-from labdl.train.limits import Limits
+from labdl.train.limits import Limits, check_count
 from labdl.train.loaders import check_evaluation_data, dataset_of, for_training
 from labdl.train.loop import Loop
 from labdl.train.preparation import prepare_training
@@ -45,6 +45,9 @@ def start_loop(
     batch_size: int | None = None,
     shuffle: bool | None = None,
     steps_per_epoch: int | None = None,
+    validation_steps: int | None = None,
+    validation_freq: int | Sequence[int] | None = None,
+    validation_batch_size: int | None = None,
     class_weight: ClassWeight | None = None,
     sample_weight: Any = None,
     checkpoint: Checkpoint | str | Path | None = None,
@@ -57,13 +60,13 @@ def start_loop(
     With weights of classes or samples the loop has another context, with the weighted loss.
     """
     settings = context.settings
-    limits = Limits.of(settings, steps_per_epoch)
+    limits = Limits.of(settings, steps_per_epoch, validation_steps=validation_steps, validation_freq=validation_freq)
+    validation_batch_size = check_count("validation_batch_size", validation_batch_size)
     train = as_dataset(settings.train_dataset if train is None else train)
     if validation is not None and validation_split:
         raise ConfigError("validation and validation_split exclude each other: give one of them")
     kept = settings.checkpoint if checkpoint is None else TrainerSettings(checkpoint=checkpoint).checkpoint  # type: ignore[arg-type]
-    if epochs is not None and (not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1):
-        raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
+    epochs = check_count("epochs", epochs)
     if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
         raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
     stopping, listeners = split_early_stopping(callbacks, settings.stopping)
@@ -119,6 +122,7 @@ def start_loop(
         stopping=stopping,
         health=health,
         limits=limits,
+        validation_batch_size=validation_batch_size,
     )
     state.callbacks = Callbacks(context.methods, listeners, loop.request_stop)
     if document is not None and document.features.callbacks:

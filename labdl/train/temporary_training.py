@@ -17,7 +17,16 @@ from labdl.train.state import TrainState
 if TYPE_CHECKING:
     from labdl.train.trainer import Trainer
 
-_LEFT_OUT = ("average", "stopping", "checkpoint", "val_dataset", "val_check_interval", "limit_val_batches", "max_steps")
+_LEFT_OUT = (
+    "average",
+    "stopping",
+    "checkpoint",
+    "val_dataset",
+    "val_check_interval",
+    "limit_val_batches",
+    "max_steps",
+    "max_time",
+)
 
 
 @contextmanager

@@ -11,17 +11,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-import numpy as np
-
 from labdl import habits
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
 from labdl.nn.module import Module
-from labdl.nn.signature import call_as_built
 from labdl.runs.metadata import check_name, write_about
 from labdl.runs.reading import values as limits
-from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
 from labdl.train.aliases import TRAINER, full_names
 from labdl.train.binding import convert, ignored_target
@@ -29,36 +25,33 @@ from labdl.train.class_names import class_names_of
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_batch, as_dataset
 from labdl.train.ema import EMA
-from labdl.train.evaluation import evaluate, split_batch
+from labdl.train.evaluation import evaluate
 from labdl.train.events import Event, Text
 from labdl.train.interruption import Interruption
-from labdl.train.learning_rate import learning_rate, set_learning_rate
-from labdl.train.learning_rate_finder import LearningRateCurve, find_learning_rate
 from labdl.train.loop import Loop
-from labdl.train.optimizers import BoundOptimizer, Optimizer
+from labdl.train.measurements import Measurements
+from labdl.train.optimizers import Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
 from labdl.train.options import TrainerOptions, TrainingOptions, check_keywords, training_options
-from labdl.train.phases import Phase
 from labdl.train.report import PerClass, Report
+from labdl.train.resumable import ResumableState
 from labdl.train.run.groups import membership
 from labdl.train.schedules import Schedule
 from labdl.train.schedules import schedule as find_schedule
 from labdl.train.starting import loop_for_epoch, start_loop
 from labdl.train.state import TrainState
-from labdl.train.state_dict import restore, state_dict
-from labdl.train.train_step import batch_gradients, last_gradients, to_arrays, train_step
+from labdl.train.train_step import to_arrays, train_step
 from labdl.train.weighted_loss import targets_of
 
 if TYPE_CHECKING:
+    from labdl.infer.predict import Predictor
     from labdl.train.config import TrainerSettings
     from labdl.train.metrics import Metric
-    from labdl.train.profiling import Profile
-    from labdl.train.progress import Progress
     from labdl.train.run.run import Run
 
 
 @habits.refuse_attributes("method of Trainer")
-class Trainer:
+class Trainer(ResumableState, Measurements):
     """Trains a model on the backend that holds its parameters.
 
     ``loss`` is a name, a layer such as ``nn.CrossEntropyLoss(label_smoothing=0.1)`` or a function (output, target); ``metrics``
@@ -81,11 +74,12 @@ class Trainer:
     the gradient instead of kept, which takes less memory and about a third more time (Chen et al., 2016), on PyTorch and
     PaddlePaddle. ``average=EMA(0.999)`` or ``SWA()`` averages the parameters; ``stopping=EarlyStopping()`` enables early
     stopping. ``val_check_interval`` validates within epochs too, every so many steps, or after each such share of an epoch;
-    early stopping and the best checkpoint then go by each validation. ``max_steps`` ends the training after so many steps;
-    without ``epochs`` it goes on until then. ``limit_train_batches`` and ``limit_val_batches`` leave the first batches of each
-    epoch, a number or a share, ``drop_last`` leaves out the last batch of an epoch if it is smaller. ``fast_dev_run`` trains
-    and validates with one batch, or so many, without checkpoints and early stopping, to find mistakes. As in Lightning; these
-    numbers count steps.
+    early stopping and the best checkpoint then go by each validation. ``check_val_every_n_epoch`` validates each n-th epoch
+    only. ``max_steps`` ends the training after so many steps; without ``epochs`` it goes on until then. ``max_time``, such as
+    "00:12:00:00" (days, hours, minutes, seconds) or ``{"hours": 12}``, ends each call of `fit` after the step in which it is
+    over. ``limit_train_batches`` and ``limit_val_batches`` leave the first batches of each epoch, a number or a share,
+    ``drop_last`` leaves out the last batch of an epoch if it is smaller. ``fast_dev_run`` trains and validates with one
+    batch, or so many, without checkpoints and early stopping, to find mistakes. As in Lightning; these numbers count steps.
     ``health`` is the share of its time that a run in the background may spend on layer statistics (`labdl.train.Health`,
     `Histograms`) and on monitoring validations (`Predictions`, `Confusion`, `Worst`), half of it each, without any effect on
     the training; 0 disables them.
@@ -147,6 +141,7 @@ class Trainer:
         self.loop: Loop | None = None  # the current training, or the last one
         self.last: dict[str, float] = {}  # values of the last batch
         self._test_results: tuple[dict[str, float], PerClass] | None = None
+        self._predictor: Predictor | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -218,41 +213,6 @@ class Trainer:
     def seed(self) -> int | None:
         return self.context.seed
 
-    # -- methods that a subclass may override
-
-    def preprocess(self, batch: Any) -> tuple[Any, Any]:
-        """Inputs and targets of a batch of the data set, as NumPy arrays, or tuples and dictionaries of them."""
-        return batch if type(batch) is tuple and len(batch) == 2 else split_batch(batch, self.model)
-
-    def forward(self, x):
-        """Output of the model for a batch of inputs, as tensors; a tuple is passed to a model of several inputs."""
-        return call_as_built(self.model, *(x if type(x) is tuple else (x,)))
-
-    def loss(self, output, target):
-        """The scalar loss, or a dictionary of losses by name, whose sum is minimized."""
-        return self.loss_function(output, target)
-
-    def backward(self, gradients: dict[str, Any]) -> dict[str, Any]:
-        """Transform the gradients of the loss before the update: tensors by standard name, or None."""
-        return gradients
-
-    def update(self, gradients: dict[str, Any], optimizer: BoundOptimizer) -> None:
-        """Update the parameters in place, from gradients by standard name; like `backward` it may be compiled."""
-        optimizer.update([gradients.get(name) for name in optimizer.names])
-
-    def postprocess(self, output):
-        """Transform the output of the model, as NumPy arrays, for metrics; None in training leaves them to the validation."""
-        return output
-
-    def phases(self) -> list[Phase]:
-        """The phases of a step in order; by default one, with the loss of the model and all parameters."""
-        return [Phase("", self.loss_and_output)]
-
-    def loss_and_output(self, x, y) -> tuple[Any, Any]:
-        """Forward and loss of a batch of tensors."""
-        output = self.forward(x)
-        return self.loss(output, y), output
-
     # -- training as events
 
     @show_keywords(start_loop)
@@ -262,7 +222,9 @@ class Trainer:
         ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), objects with samples, streams, which are
         `labdl.data.IterableDataset`, or a `labdl.data.Loader`, which has its own batch size and order; arguments that are left
         out are taken from the settings. ``steps_per_epoch`` is the number of steps in an epoch, which goes on in the next one;
-        data sets and streams of known length train without it.
+        data sets and streams of known length train without it. ``validation_freq`` validates each n-th epoch, or the epochs
+        of these numbers, [1, 5, 10]; the history of the validation then has as many entries. ``validation_steps`` is the number
+        of batches of a validation, ``validation_batch_size`` their size, by default that of the training, but at least 256.
         x and y are arrays, lists or frames of pandas, and are converted once (see `labdl.data.conversion`): inputs to the
         dtype of the model, text labels to classes whose names are kept as ``model.class_names``, targets (N,) to an output
         (N, 1). ``validation_split``, in place of ``validation``, is the share of the samples that is held back for validation:
@@ -330,6 +292,49 @@ class Trainer:
         return evaluate(self.context, self.state, data, batch_size, averaged=averaged)
 
     @show_keywords()
+    def validate(self, dataset=None, y=None, *, batch_size: int = 256, **unknown: Any) -> dict[str, float]:
+        """The values of a validation, named ``val_loss`` and so on: of the data, or of the validation data of the trainer.
+
+        ``validate()`` takes the data of the last training, or of the setting ``val_dataset``; ``validate(dataset)`` and
+        ``validate(x, y)`` take other data. With averaged parameters, if the validations of the training have them. Raises
+        ConfigError where there are no data. As validate of Lightning's Trainer, which returns a list of dictionaries.
+        """
+        check_keywords("Trainer.validate", unknown, ("batch_size",))
+        if dataset is None:
+            dataset = self.loop.validation if self.loop is not None else self.settings.val_dataset
+        if dataset is None:
+            raise ConfigError("there are no validation data: write validate(x, y), or Trainer(model, val_dataset=…)")
+        average = self.settings.average
+        averaged = average is not None and average.evaluate and self.state.averages is not None
+        return {
+            f"val_{name}": value
+            for name, value in self.evaluate(dataset, y, batch_size=batch_size, averaged=averaged).items()
+        }
+
+    @show_keywords()
+    def predict(self, x, *, batch_size: int = 256, labels: bool = False, **unknown: Any) -> Any:
+        """Outputs of the model for samples, as `labdl.predict`, with `forward` and `postprocess` of a subclass.
+
+        ``x`` (N, ...) are the inputs in any form that `labdl.predict` takes, also a data set, whose targets are left out;
+        the result is an array (N, ...), or a tuple or a dictionary of arrays, or with ``labels=True`` the predicted class
+        of each sample. The batches, of ``batch_size`` samples, are concatenated. A function for the model is built by the
+        first call, compiled as the training is, and used again. Raises the errors of `labdl.predict`.
+
+        Example: ``classes = trainer.predict(x_test, labels=True)``.
+        """
+        from labdl.infer.predict import Predictor, predict_with
+
+        check_keywords("Trainer.predict", unknown, ("batch_size", "labels"))
+        if self._predictor is None:
+            self._predictor = Predictor(
+                self.model,
+                backend=self.backend,
+                compiled=self.compiled,
+                function=lambda *inputs: self.forward(inputs if len(inputs) > 1 else inputs[0]),
+            )
+        return predict_with(self._predictor, x, batch_size, labels=labels, transform=self.postprocess)
+
+    @show_keywords()
     def test(self, dataset, y=None, *, batch_size: int = 256, **unknown: Any) -> dict[str, float]:
         """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
         check_keywords("Trainer.test", unknown, ("batch_size",))
@@ -339,78 +344,6 @@ class Trainer:
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
         self._test_results = values, classes
         return values
-
-    def find_learning_rate(
-        self,
-        train=None,
-        y=None,
-        *,
-        min_lr: float = 1e-8,
-        max_lr: float = 1.0,
-        num_training: int = 100,
-        early_stop_threshold: float | None = 4.0,
-        batch_size: int | None = None,
-    ) -> LearningRateCurve:
-        """Train ``num_training`` steps with a rate that grows exponentially, and return the loss over the rate.
-
-        In a notebook the result shows itself as a plot; ``suggestion()`` is the rate at which the loss falls fastest. The steps
-        end early where the averaged loss exceeds ``early_stop_threshold`` times its least value (None: never), or where it is
-        not finite. Afterwards model, optimizer, training and random numbers are as before. Rates of groups grow in proportion;
-        the schedule of the trainer is left out. ``train`` and ``batch_size`` are those of `fit`.
-
-        Example: ``trainer.learning_rate = trainer.find_learning_rate(data).suggestion()``. As Tuner.lr_find of Lightning and
-        lr_find of fastai; Smith, Cyclical learning rates for training neural networks (2017). Raises ConfigError for invalid
-        settings and for a trainer of several phases.
-        """
-        return find_learning_rate(
-            self,
-            train if y is None else (train, y),
-            min_lr=min_lr,
-            max_lr=max_lr,
-            num_training=num_training,
-            early_stop_threshold=early_stop_threshold,
-            batch_size=batch_size,
-        )
-
-    def profile(
-        self,
-        train=None,
-        y=None,
-        *,
-        steps: int = 20,
-        batch_size: int | None = None,
-        trace: str | Path | None = None,
-    ) -> Profile:
-        """Measure where the time of a training goes: waiting for data, forward by layer, loss, backward and update.
-
-        Trains ``steps`` steps as `fit` does, and as many that are not compiled, in parts; returns the medians as a `Profile`,
-        which prints as a table and shows itself as a flame graph in a notebook. Model, optimizer, training and random numbers
-        are afterwards as before. ``train`` and ``batch_size`` are those of `fit`. ``trace`` is a folder for the framework's own
-        trace of five steps: of PyTorch and PaddlePaddle for chrome://tracing or Perfetto, of TensorFlow for TensorBoard.
-
-        Example: ``print(trainer.profile(x, y, steps=50))``. As profiler= of Lightning's Trainer, by layer. Raises ConfigError
-        for an invalid number of steps, and for ``trace`` with MindSpore.
-        """
-        from labdl.train.profiling.measure import measure
-
-        return measure(self, train if y is None else (train, y), steps=steps, batch_size=batch_size, trace=trace)
-
-    def gradients(self, *batch) -> dict[str, np.ndarray]:
-        """Gradients by standard name as NumPy arrays in the standard layout: of the last update, or of a batch (x, y).
-
-        Those of the last update, before clipping, require ``keep_gradients=True``; for a batch, nothing is updated.
-        """
-        if not batch:
-            return last_gradients(self.state)
-        return batch_gradients(
-            self.context, self.state, *convert(self.context, self.state, *self.preprocess(as_batch(batch)))
-        )
-
-    def average_parameters(self) -> AbstractContextManager:
-        """A context in which the model has the averages of its parameters: ``with trainer.average_parameters(): ...``."""
-        if self.settings.average is None:
-            raise ConfigError("the trainer has no averages: give it average=labdl.train.EMA(0.999)")
-        return self.state.average_parameters()
 
     def log(self, name: str, value: Any, *, batch_size: int | None = None) -> None:
         """Log a number under a name, in a callback or in a method that is not compiled, such as `postprocess`.
@@ -425,6 +358,11 @@ class Trainer:
         Example: ``trainer.log("margin", np.mean(margins))``.
         """
         self.state.values.add(name, value, batch_size, ("loss", "gradient_norm", *self.metrics))
+
+    def log_dict(self, values: Mapping[str, Any], *, batch_size: int | None = None) -> None:
+        """Log several numbers by name, each as `log` does. As in Lightning."""
+        for name, value in values.items():
+            self.log(name, value, batch_size=batch_size)
 
     def log_text(self, name: str, text: str) -> None:
         """Log a text under a name, such as a sample that the model generated, as an event `Text` of the current step.
@@ -447,76 +385,6 @@ class Trainer:
         seconds = self.loop.epoch_seconds if self.loop else []
         return Report.build(self.context, self.state.progress, seconds, self._test_results)
 
-    # -- state
-
-    @property
-    def progress(self) -> Progress | None:
-        """Progress of the training, or of the one that the next call resumes; None before the first."""
-        return self.state.progress
-
-    @property
-    def learning_rate(self) -> float:
-        """The learning rate of the next update. It may be set at any time: see `Loop.set_learning_rate` for schedules."""
-        return learning_rate(self.state.phases) if self.state.phases else self.optimizer.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: float) -> None:
-        if self.loop is not None:
-            self.loop.set_learning_rate(value)
-        elif self.state.phases:
-            set_learning_rate(self.state.phases, value)
-        else:
-            self.optimizer = dataclasses.replace(self.optimizer, learning_rate=value)
-
-    @property
-    def should_stop(self) -> bool:
-        """True if the training ends after the current step; set True, in a callback or a method, it does. As in Lightning."""
-        return self.loop is not None and self.loop.should_stop
-
-    @should_stop.setter
-    def should_stop(self, value: bool) -> None:
-        if self.loop is None or not value:
-            raise ConfigError("should_stop is set to True while a training is active: write trainer.should_stop = True")
-        self.loop.request_stop()
-
-    @property
-    def bound_optimizer(self) -> BoundOptimizer | None:
-        """The optimizer of the first phase with its parameters; None before the model is built."""
-        return self.state.phases[0].optimizer if self.state.phases else None
-
-    def state_dict(self) -> dict[str, Any]:
-        """The complete state of the training, as plain data and NumPy arrays for any backend.
-
-        ``parameters`` and ``optimizer`` have standard names; ``training`` is the progress, the history, the state of the
-        schedule and the random state.
-        """
-        return state_dict(self.context, self.state)
-
-    def load_state_dict(self, values: Mapping[str, Any]) -> None:
-        """Restore a state; the model has to be built. The next `fit`, `start` or `events` resumes its training.
-
-        Raises FileFormatError for an invalid state, StateDictError and ConfigError for one of another model or optimizer. Warns
-        if the random state of another backend cannot be restored.
-        """
-        document = restore(
-            self.context,
-            self.state,
-            values,
-            lambda model: model.load_state_dict(values.get("parameters", {})),
-            "the state",
-        )
-        self.state.resume_from(document)
-        self.loop = None
-
-    def save_checkpoint(self, folder: str | Path) -> Path:
-        """Write a checkpoint to the folder, as `Checkpoint` does, and return its path."""
-        return checkpoints.save(self.context, self.state, folder)
-
-    def load_checkpoint(self, path: str | Path) -> None:
-        """Restore a checkpoint; raises the errors of `load_state_dict`."""
-        self.state.resume_from(checkpoints.restore(self.context, self.state, path))
-        self.loop = None
-
     # -- running
 
     @show_keywords(start_loop)
@@ -536,6 +404,7 @@ class Trainer:
         - ``validation``: data of the same kinds, or ``validation_split``: a share of the samples, by default none
         - ``epochs``, ``batch_size``, ``shuffle``: by default those of the trainer, 1, 32 and True
         - ``steps_per_epoch``: the number of steps in an epoch, by default a pass over the data
+        - ``validation_freq``, ``validation_steps``, ``validation_batch_size``: how often, with how many batches of what size
         - ``class_weight``: weights of the classes, or "balanced"; ``sample_weight``: weights of the samples
         - ``checkpoint``, ``resume``: a folder in which the state is saved, and whether to go on from there
         - ``callbacks``: functions that are called with each event, or objects of `Callback`

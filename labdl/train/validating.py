@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from labdl.train import failures
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from labdl.train.context import TrainContext
@@ -19,7 +20,11 @@ _LARGE = 256  # batch size of validation
 
 
 class Validator:
-    """Validates a model on data, None for a training without, every ``interval`` steps of epochs of ``steps`` steps."""
+    """Validates a model on data, None for a training without, every ``interval`` steps of epochs of ``steps`` steps.
+
+    ``validates`` says whether an epoch, counted from 1, is validated. ``batch_size`` is that of a validation, None for large
+    batches.
+    """
 
     def __init__(
         self,
@@ -29,9 +34,13 @@ class Validator:
         progress: Progress,
         interval: int | None,
         steps: int,
+        *,
+        batch_size: int | None = None,
+        validates: Callable[[int], bool] = lambda epoch: True,
     ):
         self.context, self.state, self.data, self.progress = context, state, data, progress
         self.interval, self.steps = interval, steps
+        self.batch_size, self.validates = batch_size, validates
         self.monitor: TrainingMonitor | None = None
         self.small_batches = False  # True if validation has to use the batch size of the training
 
@@ -40,6 +49,8 @@ class Validator:
         """True within an epoch after a step whose validation is due and has not taken place."""
         now, interval = self.progress, self.interval
         if self.data is None or interval is None or not 0 < now.batch < self.steps or now.batch % interval:
+            return False
+        if not self.validates(now.epoch + 1):
             return False
         steps = now.validations.get("step")
         return not steps or steps[-1] < now.step
@@ -52,7 +63,7 @@ class Validator:
         return values
 
     def at_end(self, epochs: int) -> dict[str, float]:
-        """Validate at the end of an epoch of ``epochs``, monitored if that is due; empty without validation data."""
+        """Validate at the end of the training, or of an epoch of ``epochs``, monitored if that is due; empty without data."""
         if self.data is None:
             return {}
         monitored: AbstractContextManager = nullcontext()
@@ -75,6 +86,8 @@ class Validator:
         context, evaluate = self.context, self.context.methods.evaluate
         rule, size = context.settings.average, self.progress.batch_size // context.settings.accumulate
         averaged = rule is not None and rule.evaluate
+        if self.batch_size is not None:
+            return evaluate(self.data, batch_size=self.batch_size, averaged=averaged)
         if not self.small_batches:
             try:
                 return evaluate(self.data, batch_size=max(size, _LARGE), averaged=averaged)

@@ -126,7 +126,16 @@ class Race:
 @show_keywords(
     Trainer,
     start_loop,
-    without=(*serialization.RACE_ARGUMENTS, "resume", "callbacks", "steps_per_epoch", "sample_weight"),
+    without=(
+        *serialization.RACE_ARGUMENTS,
+        "resume",
+        "callbacks",
+        "steps_per_epoch",
+        "validation_steps",
+        "validation_freq",
+        "validation_batch_size",
+        "sample_weight",
+    ),
 )
 def race(
     model: Module | Graph,

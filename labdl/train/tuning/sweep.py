@@ -235,7 +235,10 @@ class Sweep:
         trainer, options = self._builder(trial.params)
         size = options.get("batch_size") or trainer.settings.batch_size
         with failures.explain_errors(size, trainer.settings.accumulate):
-            callbacks = [*options.pop("callbacks", ()), *([self._pruning_callback(trial)] if self._pruning else [])]
+            callbacks = [
+                *options.pop("callbacks", ()),
+                *([self._pruning_callback(trial, trainer)] if self._pruning else []),
+            ]
             options = {"health": trainer.settings.health, **options}
             events = trainer.events(
                 self._data,
@@ -248,10 +251,12 @@ class Sweep:
         run._stream = rng.Stream.from_current_state(str(trainer.model.backend))
         return run
 
-    def _pruning_callback(self, trial: Trial) -> Callable[[Event], None]:
+    def _pruning_callback(self, trial: Trial, trainer: Trainer) -> Callable[[Event], None]:
         def prune(event: Event) -> None:
             if isinstance(event, Epoch):
-                value = _metric_value(event.values, self.metric)
+                validates = trainer.loop is not None and trainer.loop.validation is not None
+                # an epoch that is not validated has no value to compare
+                value = event.values.get(self.metric) if validates else _metric_value(event.values, self.metric)
                 if value is None or not math.isfinite(value):
                     return
                 if self._sampler.should_prune(trial.number, event.epoch, value):

@@ -91,6 +91,8 @@ TRAINER = {
     "train_dataset": Case((X, Y), data=(), without=(X[:9], Y[:9])),
     "val_dataset": Case((X[:9], Y[:9])),
     "max_steps": Case(2),
+    "max_time": Case(1e-9),
+    "check_val_every_n_epoch": Case(2, options={**VALID, "epochs": 2}),
     "val_check_interval": Case(1, options=VALID),
     "limit_train_batches": Case(2),
     "limit_val_batches": Case(1, options={"validation": MORE}),
@@ -109,6 +111,9 @@ TRAINING = {
     "batch_size": Case(5),
     "shuffle": Case(False),
     "steps_per_epoch": Case(2),
+    "validation_steps": Case(1, options={"validation": MORE}),
+    "validation_freq": Case(2, options={**VALID, "epochs": 2}),
+    "validation_batch_size": Case(4, options=VALID),
     "class_weight": Case([1.0, 2.0, 5.0]),
     "sample_weight": Case(np.linspace(0.1, 2, 27)),
     "checkpoint": Case(in_folder("here")),
@@ -123,6 +128,11 @@ CALLBACKS = {
     (EarlyStopping, "mode"): Case({"mode": "max"}, without={"mode": "min"}),
     (EarlyStopping, "min_delta"): Case({"min_delta": 9.0}),
     (EarlyStopping, "restore_best"): Case({"restore_best": True}),
+    (EarlyStopping, "start_from_epoch"): Case({"start_from_epoch": 2}),
+    (EarlyStopping, "baseline"): Case(
+        {"baseline": 99.0, "mode": "max", "patience": 2}, without={"mode": "max", "patience": 2}
+    ),
+    (EarlyStopping, "stopping_threshold"): Case({"stopping_threshold": 9.0, "patience": 9}, without={"patience": 9}),
     (Checkpoint, "folder"): Case({"folder": in_folder("there")}),
     (Checkpoint, "every"): Case({"every": 2}),
     (Checkpoint, "keep"): Case({"keep": 1}),
@@ -241,13 +251,19 @@ def test_every_argument_of_an_evaluation(backend):
     trainer.fit(X, Y, progress=False)
     whole = trainer.evaluate(X, Y)
     assert trainer.evaluate(X[:9], Y[:9]) != whole
+    assert trainer.validate(X[:9], Y[:9]) != trainer.validate(X, Y)
     assert trainer.evaluate(X, Y, averaged=True) != whole
     model.class_names = ("a", "b", "c")
-    for compute in (trainer.evaluate, trainer.test, lambda x, y, **size: labdl.predict(model, x, **size)):
+    predictions = (
+        lambda x, y, **size: trainer.predict(x, **size),
+        lambda x, y, **size: labdl.predict(model, x, **size),
+    )
+    for compute in (trainer.evaluate, trainer.test, trainer.validate, *predictions):
         CALLS.clear()
         compute(X, Y, batch_size=20)
         assert len(CALLS) == 2
     assert labdl.predict(model, X, labels=True)[0] in model.class_names
+    assert trainer.predict(X, labels=True)[0] in model.class_names
 
 
 def test_every_argument_of_a_search_for_the_learning_rate(backend):

@@ -194,7 +194,7 @@ def test_non_default_settings():
         "precision": "bfloat16",
         "freeze": ("0/*",),
         "average": {"decay": 0.99, "every": 1, "evaluate": True},
-        "stopping": {"monitor": "val_accuracy", "patience": 2, "mode": "max", "min_delta": 0.0, "restore_best": False},
+        "stopping": dataclasses.asdict(EarlyStopping("val_accuracy", patience=2, mode="max")),
     }
     assert json.dumps(settings)
     assert Trainer(model()).settings.non_default() == {}
