@@ -9,6 +9,7 @@ import traitlets
 
 from labdl.lab.widgets.front_end import read_static
 from labdl.lab.widgets.interactive_page import has_page
+from labdl.translation import asked_language
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -21,13 +22,15 @@ class NotebookWidget(anywidget.AnyWidget):
     """
 
     _snapshot = traitlets.Dict().tag(sync=True)
+    # of the last page that stated one, such as JupyterLab; else of the kernel, in which such a page shows its texts, too
+    _language = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, program: str, **traits: Any):
         # read here and not in the class, so that labdl.lab can be imported before the front end is built
         self._interactive = has_page()
         shown = program if self._interactive else "snapshot"
         self._esm, self._css = read_static(f"{shown}.js"), read_static(f"{shown}.css")
-        super().__init__(**traits)
+        super().__init__(_language=asked_language(), **traits)
 
     def _forms(self) -> dict[str, Any]:
         """The MIME data beside the view: what pages show without the kernel."""

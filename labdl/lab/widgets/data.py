@@ -102,7 +102,7 @@ class Data(NotebookWidget):
             self._pool.submit(self._reply, content)
 
     def _reply(self, content: dict[str, Any]) -> None:
-        reply = reply_to(content, self._result)
+        reply = reply_to(content, self._result, language=self._language)
         if not self._over.is_set():
             self.send(reply)
 

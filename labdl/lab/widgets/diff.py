@@ -48,7 +48,7 @@ class Diff(NotebookWidget):
 
     def _on_message(self, _widget, content: Any, _buffers) -> None:
         if isinstance(content, dict) and content.get("type") == "request":
-            self.send(reply_to(content, _result))
+            self.send(reply_to(content, _result, language=self._language))
 
 
 def _result(asked: WidgetRequest) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class Editor(NotebookWidget):
         if kind == "sync":
             self._runs.send_after(content.get("after"), content.get("run"))
         elif kind == "request":
-            self.send(reply_to(content, self._result))
+            self.send(reply_to(content, self._result, language=self._language))
 
     def _result(self, asked: WidgetRequest) -> dict[str, Any]:
         """The answer to a request. Raises ConfigError for an unknown request, LabDLError for bad data."""

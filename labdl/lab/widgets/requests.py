@@ -8,17 +8,19 @@ from typing import Any
 from labdl.errors import ConfigError
 from labdl.lab.messages.base import read, write
 from labdl.lab.messages.editor import WidgetReply, WidgetRequest
-from labdl.translation import asked_language, translate_answer
+from labdl.translation import translate_answer
 
 
-def reply_to(content: dict[str, Any], answer: Callable[[WidgetRequest], dict[str, Any]]) -> dict[str, Any]:
-    """The reply to a request: the result of ``answer``, or the message of what it raises."""
+def reply_to(
+    content: dict[str, Any], answer: Callable[[WidgetRequest], dict[str, Any]], *, language: str
+) -> dict[str, Any]:
+    """The reply to a request: the result of ``answer``, or the message of what it raises, in ``language``."""
     reply = {"type": "reply", "id": content.get("id")}
     try:
         reply["result"] = answer(read(WidgetRequest, content))
     except Exception as error:  # shown in the editor
         reply["error"] = str(error) or type(error).__name__
-    return translate_answer(write(WidgetReply, reply), asked_language())
+    return translate_answer(write(WidgetReply, reply), language)
 
 
 def graph_of(request: WidgetRequest) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from labdl.runs.folder import LiveStatus
 from labdl.runs.metadata import is_sweep
 from labdl.runs.reading.event_file import EVENTS, EventReader
 from labdl.train.run.event_stream import EventStream, Listener
+from labdl.translation import translate
 
 if TYPE_CHECKING:
     from labdl.train.race.race import Race
@@ -120,7 +121,8 @@ class Runs(NotebookWidget):
         try:
             answer = self._list.changes(since)
         except OSError as error:
-            answer = {"trouble": f"{self.folder} could not be read: {error.strerror or error}", "token": since}
+            problem = f"The folder {self.folder} could not be read: {error.strerror or error}."
+            answer = {"trouble": translate(problem, self._language), "token": since}
         self._token = answer["token"]
         if "unchanged" not in answer:
             self.send(write(ListMessage, {"type": "runs", "folder": self.folder.name, "since": since, **answer}))
@@ -186,7 +188,7 @@ class Runs(NotebookWidget):
             done, now = runs_list.write(folder, asked.words, asked.before)
             answer |= {"done": done, "about": now}
         except (OSError, LabDLError) as error:
-            answer |= {"error": message_of(error)}
+            answer |= {"error": translate(message_of(error), self._language)}
         self.send(write(WrittenMessage, answer))
 
 

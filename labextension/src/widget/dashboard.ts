@@ -17,7 +17,7 @@ function dashboardWidget() {
       source = created;
       return () => created.dispose();
     },
-    render({ el }: { el: HTMLElement }) {
+    render({ model, el }: { model: AnyModel; el: HTMLElement }) {
       if (!source) {
         throw new Error(
           'The dashboard was rendered before it was initialized.'
@@ -26,7 +26,7 @@ function dashboardWidget() {
       return mount(
         el,
         'labdl-widget',
-        createElement(Dashboard, { source, trans: pageTranslator() })
+        createElement(Dashboard, { source, trans: pageTranslator(model) })
       ).unmount;
     }
   };

@@ -19,7 +19,7 @@ function dataWidget() {
   let host: WidgetDataHost | undefined;
   return {
     initialize({ model }: { model: AnyModel<DataTraits> }) {
-      const requests = new DataRequests(model, pageTranslator());
+      const requests = new DataRequests(model, pageTranslator(model));
       host = new WidgetDataHost(requests);
       return () => requests.dispose();
     },
@@ -29,7 +29,7 @@ function dataWidget() {
       }
       const content = createElement(DataView, {
         host,
-        trans: pageTranslator()
+        trans: pageTranslator(model)
       });
       return mountTall(model, el, content, takesDataKey);
     }

@@ -35,7 +35,7 @@ export function renderDiff(
     old: side('_old'),
     new: side('_graph'),
     host,
-    trans: pageTranslator()
+    trans: pageTranslator(model)
   });
   return mountTall(model, el, content, takesKey);
 }

@@ -41,7 +41,7 @@ function editorWidget() {
       const content = createElement(Editor, {
         document: graph,
         host,
-        trans: pageTranslator()
+        trans: pageTranslator(model)
       });
       return mountTall(model, el, content, takesKey);
     }

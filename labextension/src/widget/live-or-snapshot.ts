@@ -1,6 +1,7 @@
 // A widget that shows its snapshot in pages without its kernel, where a live view would wait for ever.
 
 import type { AnyModel } from '@anywidget/types';
+import { stateLanguage } from './page-translator';
 import snapshotWidget from './snapshot-view';
 
 export interface View<Model> {
@@ -22,6 +23,9 @@ export function liveOrSnapshot<Model>(live: () => WidgetDefinition<Model>) {
         const connected = hasKernel(model as AnyModel);
         const widget = connected ? live() : undefined;
         render = widget?.render ?? (snapshotWidget().render as typeof render);
+        if (connected) {
+          stateLanguage(model as AnyModel);
+        }
         return widget?.initialize({ model });
       },
       render(view: View<Model>): () => void {

@@ -18,14 +18,14 @@ function runsWidget() {
       source = created;
       return () => created.dispose();
     },
-    render({ el }: { el: HTMLElement }) {
+    render({ model, el }: { model: AnyModel; el: HTMLElement }) {
       if (!source) {
         throw new Error('The runs were rendered before they were initialized.');
       }
       return mount(
         el,
         'labdl-widget',
-        createElement(RunsView, { source, trans: pageTranslator() }),
+        createElement(RunsView, { source, trans: pageTranslator(model) }),
         takesRowKey
       ).unmount;
     }

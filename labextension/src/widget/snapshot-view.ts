@@ -1,6 +1,7 @@
 // Snapshot of a widget, for pages without its kernel: a picture or a text, and a line that says what it is.
 
 import type { AnyModel } from '@anywidget/types';
+import type { Translator } from '../ui/translator';
 import { pageTranslator } from './page-translator';
 
 /** Snapshot in the state of a widget, empty if there is nothing to show. */
@@ -22,7 +23,7 @@ export default function snapshotWidget() {
       view.className = 'labdl-snapshot';
       const draw = () => {
         const saved = (model as AnyModel<SnapshotTraits>).get('_snapshot');
-        view.replaceChildren(...contents(saved ?? {}));
+        view.replaceChildren(...contents(saved ?? {}, pageTranslator(model)));
       };
       draw();
       model.on('change:_snapshot', draw);
@@ -35,8 +36,10 @@ export default function snapshotWidget() {
   };
 }
 
-function contents({ picture, text }: Snapshot): HTMLElement[] {
-  const trans = pageTranslator();
+function contents(
+  { picture, text }: Snapshot,
+  trans: Translator
+): HTMLElement[] {
   const parts: HTMLElement[] = [];
   if (text) {
     const words = document.createElement('pre');

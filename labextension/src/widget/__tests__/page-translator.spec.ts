@@ -1,5 +1,10 @@
 import { plainTranslator } from '../../ui/translator';
-import { pageTranslator } from '../page-translator';
+import {
+  pageTranslator,
+  stateLanguage,
+  translatorFor
+} from '../page-translator';
+import { TestModel } from './model';
 
 const catalogs = {
   zh_CN: {
@@ -21,7 +26,7 @@ test.each([
   ],
   ['', [], '']
 ])('%p in the language of the page', (text, args, expected) => {
-  expect(pageTranslator('zh-CN', catalogs).__(text, ...args)).toBe(expected);
+  expect(translatorFor('zh-CN', catalogs).__(text, ...args)).toBe(expected);
 });
 
 test.each([
@@ -32,10 +37,43 @@ test.each([
   ['en', 1, '1 layer'],
   ['', 2, '2 layers']
 ])('numbers in %p: %d', (language, n, expected) => {
-  const trans = pageTranslator(language, catalogs);
+  const trans = translatorFor(language, catalogs);
   expect(trans._n('%1 layer', '%1 layers', n)).toBe(expected);
 });
 
-test('a page that says nothing, and a build without catalogs', () => {
-  expect(pageTranslator()).toBe(plainTranslator);
+test('a build without catalogs', () => {
+  expect(pageTranslator(new TestModel().model)).toBe(plainTranslator);
+});
+
+describe('the language of a widget', () => {
+  beforeAll(() => {
+    (globalThis as { LABDL_CATALOGS?: object }).LABDL_CATALOGS = catalogs;
+  });
+  afterEach(() => {
+    document.documentElement.lang = '';
+  });
+  afterAll(() => {
+    delete (globalThis as { LABDL_CATALOGS?: object }).LABDL_CATALOGS;
+  });
+
+  test.each([
+    ['zh-CN', 'en', '训练', 'zh-CN'],
+    ['en', 'zh_CN', 'Train', 'en'],
+    ['', 'zh_CN', '训练', 'zh_CN'],
+    ['', 'de_DE', 'Train', 'de_DE']
+  ])('page %p, kernel %p', (page, kernel, text, answered) => {
+    document.documentElement.lang = page;
+    const mock = new TestModel({ _language: kernel });
+    stateLanguage(mock.model);
+    expect(pageTranslator(mock.model).__('Train')).toBe(text);
+    expect(mock.state._language).toBe(answered);
+    expect(mock.saved).toHaveLength(page ? 1 : 0);
+  });
+
+  test('is stated once', () => {
+    document.documentElement.lang = 'zh-CN';
+    const mock = new TestModel({ _language: 'zh-CN' });
+    stateLanguage(mock.model);
+    expect(mock.saved).toEqual([]);
+  });
 });
