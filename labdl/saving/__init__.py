@@ -118,9 +118,14 @@ def load(
 
     Parameters go from the file to the backend one by one. ``parameters=False`` draws new weights (from ``seed``) and needs
     no .npz. ``constants`` are values of inputs of an ONNX file that shapes or axes follow from, such as ``{"axes": [1]}``.
-    Raises FileNotFoundError, FileFormatError, or StateDictError when the parameters are of another structure.
+    Raises FileNotFoundError, FileFormatError, StateDictError when the parameters are of another structure, or ConfigError for
+    an argument without effect.
     """
     structure, weights = paths(path)
+    if parameters and seed is not None:
+        raise ConfigError(
+            "seed draws new parameters, these are those of the file: leave it out, or give parameters=False"
+        )
     if Path(path).suffix == ".onnx" and not structure.exists():
         from labdl.saving.onnx import import_onnx
 

@@ -13,6 +13,8 @@ from labdl.graph import Graph, as_graph
 from labdl.nn.module import Module
 from labdl.saving import load, load_structure, paths
 
+_PORTABLE = (".json", ".svg", ".onnx")
+
 
 def export(
     model: Module | Graph | str | Path,
@@ -27,13 +29,19 @@ def export(
     the framework ``target``, with its weights beside it: in the ``style`` "modules" with the framework's own layers where
     it has them, in "flat" with functions only; anything else is a native checkpoint (see `labdl.save_checkpoint`,
     which knows the suffixes). The model may be the path of a saved one, or of an ONNX file. Raises ConfigError for an
-    unknown suffix or target, ModelError for a model that the format cannot represent.
+    unknown suffix, and for a target or style that the format does not have, ModelError for a model that it cannot represent.
     """
     path = Path(path)
     if target is not None and target not in TRAINING:
         raise ConfigError(f"target wants one of {', '.join(sorted(TRAINING))}, received {target!r}")
     if style not in ("modules", "flat"):
         raise ConfigError(f"style wants 'modules' or 'flat', received {style!r}")
+    if target is not None and path.suffix in _PORTABLE:
+        raise ConfigError(
+            f"target is the framework of source code or a native checkpoint, {path.name} is of none: leave it out"
+        )
+    if style != "modules" and path.suffix != ".py":
+        raise ConfigError(f"style is that of source code, {path.name} is none: leave it out, or give the suffix .py")
     if path.suffix == ".json":
         data = json.dumps(_graph(model).to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         with replace_files(path) as (file,):

@@ -60,7 +60,6 @@ class StepOptions(TypedDict, total=False):
     clip_norm: float | None
     clip_value: float | None
     gradient_norm: bool
-    keep_gradients: bool
     precision: Literal["float32", "bfloat16", "float16"]
     freeze: str | tuple[str, ...] | list[str]
     gradient_checkpointing: str | tuple[str, ...] | list[str]
@@ -84,6 +83,7 @@ class StepOptions(TypedDict, total=False):
 class TrainerOptions(StepOptions, total=False):
     """Keywords of `Trainer` besides its named arguments: the fields of `labdl.train.config.TrainerSettings`."""
 
+    keep_gradients: bool
     epochs: int
     max_epochs: int
     batch_size: int
@@ -111,6 +111,7 @@ class RaceOptions(StepOptions, total=False):
 class SweepOptions(RaceOptions, total=False):
     """Keywords of `labdl.train.sweep` besides its named arguments."""
 
+    keep_gradients: bool
     backend: str | None
     batch_size: int
     shuffle: bool

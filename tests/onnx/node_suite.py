@@ -53,9 +53,9 @@ def collect(modules: Iterable[str] | None = None) -> list:
 def run(case, backend: str) -> Outcome:
     """Read and compute one case on a backend, with the constants that the refusal of the case without them asks for."""
     try:
-        model, names = _load(case, backend)
+        model, names = load(case, backend)
         for given, expected in case.data_sets:
-            arrays = [_array(v) for name, v in zip(_inputs(case), given, strict=False) if name not in names]
+            arrays = [_array(v) for name, v in zip(inputs_of(case), given, strict=False) if name not in names]
             if len(arrays) != len(model._inputs):
                 raise LabDLError(f"the model has {len(model._inputs)} inputs, the case {len(arrays)}")
             fault = _compare(case, backend, model(*map(dispatch.get(backend).tensor, arrays)), expected)
@@ -68,14 +68,15 @@ def run(case, backend: str) -> Outcome:
     return Outcome(case.name, "right", ", ".join(names))
 
 
-def _inputs(case) -> list[str]:
+def inputs_of(case) -> list[str]:
+    """The names of the inputs of a case's model."""
     return [value.name for value in case.model.graph.input]
 
 
-def _load(case, backend: str) -> tuple[Any, list[str]]:
+def load(case, backend: str) -> tuple[Any, list[str]]:
     """The model, and the inputs whose values it has as constants."""
     data, file = case.model.SerializeToString(), f"{case.name}.onnx"
-    values = dict(zip(_inputs(case), case.data_sets[0][0], strict=False))
+    values = dict(zip(inputs_of(case), case.data_sets[0][0], strict=False))
     constants: dict[str, np.ndarray] = {}
     while True:
         try:

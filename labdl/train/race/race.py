@@ -28,6 +28,7 @@ from labdl.train.starting import start_loop
 from labdl.train.trainer import Trainer
 
 log = logging.getLogger(__name__)
+_HEALTH = 0.0  # share of the time that checks may take, which a race compares
 SECONDS = 0.1  # polling interval
 _OWN = ("validation", "backends", "epochs", "batch_size", "shuffle", "seed", "folder", "at_once")
 _KEYWORDS = (*_OWN, *RaceOptions.__annotations__)
@@ -128,13 +129,8 @@ class Race:
     start_loop,
     without=(
         *serialization.RACE_ARGUMENTS,
-        "resume",
-        "callbacks",
-        "steps_per_epoch",
-        "validation_steps",
-        "validation_freq",
-        "validation_batch_size",
-        "sample_weight",
+        *("keep_gradients", "resume", "callbacks", "sample_weight"),
+        *("steps_per_epoch", "validation_steps", "validation_freq", "validation_batch_size"),
     ),
 )
 def race(
@@ -158,8 +154,9 @@ def race(
     those of the model if it is built, and use the same data in the same order; if one crashes the others continue.
     ``backends`` are by default all installed ones; ``at_once`` is the largest number of backends that train at the same
     time, by default all, and they share the processor. ``settings`` are those of `Trainer` (loss, optimizer, metrics, …),
-    and ``validation_split`` and ``class_weight`` of `Trainer.fit`; functions are not possible, because settings are passed
-    in files. Raises ConfigError, and ModelError for a model that cannot be traced as a graph.
+    and ``validation_split`` and ``class_weight`` of `Trainer.fit`; ``health`` is 0 unless it is given. Functions are not
+    possible, because settings are passed in files. Raises ConfigError, and ModelError for a model that cannot be traced as a
+    graph.
     """
     check_keywords("race", settings.keys() - {*serialization.RACE_ARGUMENTS}, _KEYWORDS)
     data = data if y is None else (data, y)
@@ -186,7 +183,7 @@ def race(
         "epochs": epochs,
         "batch_size": batch_size,
         "shuffle": shuffle,
-        "health": 0,
+        "health": trainers.pop("health", _HEALTH),
         "group": target.name,
         **{
             name: trainers.pop(name)

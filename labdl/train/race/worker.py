@@ -47,7 +47,8 @@ def _race(exchange: Path, backend: str, folder: Path, stopped: threading.Event) 
     for module in job["modules"]:
         importlib.import_module(module)
     seed(job["seed"])
-    model = load(exchange / "model", backend=backend, parameters=job["parameters"], seed=job["seed"])
+    drawn = None if job["parameters"] else job["seed"]
+    model = load(exchange / "model", backend=backend, parameters=job["parameters"], seed=drawn)
     settings = job["settings"]
     if "schedule" in settings:
         settings["schedule"] = _schedule(settings["schedule"])
