@@ -203,6 +203,15 @@ class Dataset:
 
         return CachedDataset(self) if folder is None else FileCachedDataset(self, folder)
 
+    def prefetch(self, buffer_size: int) -> Dataset:
+        """Let a thread read up to ``buffer_size`` samples in advance where they are iterated. As tf.data.Dataset.prefetch.
+
+        Loaders and trainings read in advance by themselves: see ``prefetch`` and ``workers`` of `labdl.data.Loader`.
+        """
+        from labdl.data.flow.prefetching import PrefetchedDataset
+
+        return PrefetchedDataset(self, buffer_size)
+
     def batch(self, size: int, *, drop_last: bool = False) -> Dataset:
         """Samples of ``size`` samples each, stacked. As tf.data.Dataset.batch; a training makes its batches itself."""
         from labdl.data.flow.grouping import BatchedDataset
