@@ -95,9 +95,11 @@ class Dataset:
         return f"{type(self).__name__}({self.name}: {len(self):,} samples)"
 
     def as_bytes(self) -> Dataset | None:
-        """The same samples with an EncodedImage for the picture, where `map` may decode the part that is cut out of it.
+        """The same samples with an EncodedImage for the picture, of which the first transform of `map` decodes what it needs.
 
-        None where there are none, or where each pixel has to be that of the whole picture decoded.
+        None where there are none, or where each pixel has to be that of the whole picture decoded (``fast=False``). A random
+        rectangle has the same place, and boxes, masks and key points are the same. The picture may be decoded at a half, a
+        quarter or an eighth; then it lies at most half a pixel of the reduced picture beside them.
         """
         return None
 
@@ -200,6 +202,15 @@ class Dataset:
         from labdl.data.flow.caching import CachedDataset, FileCachedDataset
 
         return CachedDataset(self) if folder is None else FileCachedDataset(self, folder)
+
+    def prefetch(self, buffer_size: int) -> Dataset:
+        """Let a thread read up to ``buffer_size`` samples in advance where they are iterated. As tf.data.Dataset.prefetch.
+
+        Loaders and trainings read in advance by themselves: see ``prefetch`` and ``workers`` of `labdl.data.Loader`.
+        """
+        from labdl.data.flow.prefetching import PrefetchedDataset
+
+        return PrefetchedDataset(self, buffer_size)
 
     def batch(self, size: int, *, drop_last: bool = False) -> Dataset:
         """Samples of ``size`` samples each, stacked. As tf.data.Dataset.batch; a training makes its batches itself."""

@@ -31,7 +31,7 @@ _NAME_OF_FILE = re.compile(
 SUPPORTED = (
     "a folder for each class of pictures, sounds, clips or texts; a folder of such files without classes; pictures with "
     "annotations of COCO, VOC or YOLO, or with a folder of masks; a manifest (.json, .jsonl, .csv) that lists files; a packed "
-    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv)"
+    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml)"
 )
 
 
@@ -254,6 +254,8 @@ def _open_rows(file: Path) -> Dataset:
 
 
 def _open_texts(file: Path, largest: int | None) -> Dataset:
+    if file.suffix.lower() == ".xml":  # read as a whole
+        check_size(file, largest)
     from labdl.data.text_files.text_dataset import TextDataset
 
     return TextDataset(file)
@@ -290,6 +292,7 @@ def _formats(name: str) -> Callable[[Any, int | None], Dataset]:
 
 _FORMATS: dict[str, Callable[[Any, int | None], Dataset]] = {
     ".txt": _open_texts,
+    ".xml": _open_texts,
     ".npz": _open_arrays,
     ".npy": _open_arrays,
     ".tar": _formats("WebDataset"),

@@ -176,6 +176,12 @@ def as_dataset(value: Any, name: str = "data") -> Any:
         if takes_generator(value.__getitem__):
             return SampleDataset(value).as_supervised()
         return StackedDataset(value)
+    if callable(value) and not hasattr(value, "__len__"):
+        function = getattr(value, "__name__", type(value).__name__)
+        raise ConfigError(
+            f"{name} wants a data set, received the function {function!r}: a function that yields samples is one as "
+            f"data.IterableDataset({function})"
+        )
     raise ConfigError(
         f"{name} wants an ArrayDataset or a pair (x, y), or an object with a length and samples, received "
         f"{type(value).__name__}"

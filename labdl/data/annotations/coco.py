@@ -14,6 +14,7 @@ from labdl.bounded.files import read_file
 from labdl.data.annotations.objects import detection_sample, read_picture
 from labdl.data.annotations.run_length import decode_run_length, draw_polygons
 from labdl.data.dataset import Dataset
+from labdl.data.folders.decoders import leave_encoded
 from labdl.data.parts import KeyPoints, Mask
 from labdl.errors import DataError, FileFormatError
 
@@ -25,8 +26,8 @@ class CocoDetection(Dataset):
 
     ``root`` is the folder of the pictures, ``annotations`` the JSON file. ``masks=True`` adds "masks" (objects, height,
     width) from polygons and run lengths, ``keypoints=True`` "keypoints" (objects, points, 3). Labels count the categories in
-    the order of their ids; ``classes`` are their names. Groups of objects (iscrowd) are left out unless ``crowds``.
-    As torchvision.datasets.CocoDetection. Raises MissingFileError, FileFormatError.
+    the order of their ids; ``classes`` are their names. Groups of objects (iscrowd) are left out unless ``crowds``. ``fast``
+    decodes as that of `ImageFolder` does. As torchvision.datasets.CocoDetection. Raises MissingFileError, FileFormatError.
     """
 
     inputs, targets = ("image",), ("boxes", "labels")
@@ -39,7 +40,9 @@ class CocoDetection(Dataset):
         masks: bool = False,
         keypoints: bool = False,
         crowds: bool = False,
+        fast: bool = False,
     ):
+        self.fast, self.decode = fast, True
         self.root, self.name = Path(root), Path(annotations).stem
         self.masks, self.keypoints = masks, keypoints
         content = _read(Path(annotations))
@@ -79,7 +82,8 @@ class CocoDetection(Dataset):
         path = self.root / name
         if "\\" in name and not path.exists():  # written on Windows
             path = self.root / name.replace("\\", "/")
-        image = read_picture(path, self.root, size=(entry.get("height"), entry.get("width")))
+        size = entry.get("height"), entry.get("width")
+        image = read_picture(path, self.root, size=size, fast=self.fast, decode=self.decode)
         try:
             boxes = np.asarray([_box(o) for o in objects], "float32").reshape(-1, 4)
             corners = np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], 1)
@@ -99,6 +103,9 @@ class CocoDetection(Dataset):
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"the annotations of {name} are damaged: {error}") from None
         return sample
+
+    def as_bytes(self) -> Dataset | None:
+        return leave_encoded(self) if self.fast else None
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -8,26 +8,39 @@ from typing import Any
 
 import numpy as np
 
-from labdl.data.codecs.image import Mode, decode_image
+from labdl.bounded.files import read_file
+from labdl.data.codecs.image import LARGEST, EncodedImage, Mode, decode_image
 from labdl.data.parts import BoundingBoxes, Image, Mask
 from labdl.errors import DataError, MissingFileError
 
 
-def read_picture(path: Path, root: Path, mode: Mode = "RGB", size: tuple[Any, Any] = (None, None)) -> Image:
-    """Decode a picture below a folder, whose annotations say that it has the ``size`` (height, width), if they do.
+def read_picture(
+    path: Path,
+    root: Path,
+    mode: Mode = "RGB",
+    size: tuple[Any, Any] = (None, None),
+    *,
+    fast: bool = False,
+    decode: bool = True,
+) -> Any:
+    """A picture below a folder, whose annotations say that it has the ``size`` (height, width), if they do.
 
-    A picture with that size before it is turned upright stays as it is stored, since its objects were drawn there. Raises
-    MissingFileError, and DataError for another size, and for a path that leads out of the folder.
+    It is an Image, or with ``decode=False`` an EncodedImage. One with that size before it is turned upright stays as it is
+    stored, and is decoded, since its objects were drawn there. Raises MissingFileError, and DataError for another size, and
+    for a path that leads out of the folder.
     """
     file = check_inside(path, root)
-    image = decode_image(file, mode)
+    if decode:
+        image: Any = decode_image(file, mode, fast=fast)
+    else:
+        image = EncodedImage(read_file(file, LARGEST, "picture"), file.name, fast=fast)
     if not all(isinstance(side, int) and side > 0 for side in size) or image.canvas == tuple(size):
         return image
-    stored = decode_image(file, mode, upright=False) if image.canvas == tuple(size[::-1]) else image
+    stored = decode_image(file, mode, fast=fast, upright=False) if image.canvas == tuple(size[::-1]) else image
     if stored.canvas == tuple(size):
         return stored
     raise DataError(
-        f"{path.name} has {image.shape[0]:,} × {image.shape[1]:,} pixels, its annotations are of {size[0]:,} × {size[1]:,}: "
+        f"{path.name} has {image.canvas[0]:,} × {image.canvas[1]:,} pixels, its annotations are of {size[0]:,} × {size[1]:,}: "
         "resize both, or correct the size in the annotations"
     )
 
@@ -48,7 +61,9 @@ def find_picture(folder: Path, stem: str, suffixes: Sequence[str]) -> Path:
     raise MissingFileError(f"there is no picture {stem} ({', '.join(suffixes)}) in {folder}")
 
 
-def detection_sample(image: Image, corners: Any, labels: Sequence[int], **entries: Any) -> dict[str, Any]:
+def detection_sample(
+    image: Image | EncodedImage, corners: Any, labels: Sequence[int], **entries: Any
+) -> dict[str, Any]:
     """A sample with boxes (objects, 4) of the format "xyxy" and class numbers (objects,), and further entries.
 
     Raises DataError for a box whose edges are in the wrong order or no finite numbers.
@@ -63,7 +78,7 @@ def detection_sample(image: Image, corners: Any, labels: Sequence[int], **entrie
     return {"image": image, "boxes": boxes, "labels": np.asarray(labels, np.int64), **entries}
 
 
-def read_mask(path: Path, root: Path, image: Image) -> Mask:
+def read_mask(path: Path, root: Path, image: Image | EncodedImage) -> Mask:
     """Decode the class numbers of a picture's pixels. Raises DataError for another size, and for a mask in colors."""
     mask = read_picture(path, root, "unchanged")
     if mask.shape[-1] != 1:

@@ -15,6 +15,7 @@ from labdl.bounded.files import read_file
 from labdl.data.annotations.objects import check_inside, detection_sample, find_picture, read_mask, read_picture
 from labdl.data.codecs.image import SUFFIXES
 from labdl.data.dataset import Dataset
+from labdl.data.folders.decoders import leave_encoded
 from labdl.errors import ConfigError, DataError, MissingFileError, suggest_name
 
 VOC_CLASSES = [
@@ -50,13 +51,21 @@ class VOCDetection(Dataset):
 
     ``root`` has the folders ``JPEGImages`` and ``Annotations``, and ``ImageSets/Main`` with a list of names for each
     ``split``; None takes all annotations. ``classes`` are the names of objects in the order of their numbers, by default
-    the 20 of VOC 2012. VOC counts pixels from 1 and the last one in, so the left and the top edge are moved by 1.
-    As torchvision.datasets.VOCDetection. Raises MissingFileError, ConfigError.
+    the 20 of VOC 2012. VOC counts pixels from 1 and the last one in, so the left and the top edge are moved by 1. ``fast``
+    decodes as that of `ImageFolder` does. As torchvision.datasets.VOCDetection. Raises MissingFileError, ConfigError.
     """
 
     inputs, targets = ("image",), ("boxes", "labels")
 
-    def __init__(self, root: str | Path, *, split: str | None = None, classes: Sequence[str] = VOC_CLASSES):
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        split: str | None = None,
+        classes: Sequence[str] = VOC_CLASSES,
+        fast: bool = False,
+    ):
+        self.fast, self.decode = fast, True
         self.root, self._names = Path(root), list(classes)
         self.classes = self._names
         self.name = self.root.name
@@ -75,12 +84,15 @@ class VOCDetection(Dataset):
         file = self.root / "Annotations" / f"{name}.xml"
         picture = find_picture(self.root / "JPEGImages", name, SUFFIXES)
         root = _parse(file, self.root)
-        image = read_picture(picture, self.root, size=_size(root))
+        image = read_picture(picture, self.root, size=_size(root), fast=self.fast, decode=self.decode)
         corners, labels, difficult = self._objects(root, file)
         try:
             return detection_sample(image, corners, labels, difficult=np.asarray(difficult, bool))
         except DataError as error:
             raise DataError(f"{file.name}: {error}") from None
+
+    def as_bytes(self) -> Dataset | None:
+        return leave_encoded(self) if self.fast else None
 
     def _objects(self, root: Any, file: Path) -> tuple[list[list[float]], list[int], list[bool]]:
         corners, labels, difficult = [], [], []
@@ -141,17 +153,25 @@ class VOCSegmentation(Dataset):
     ``root`` has the folders ``JPEGImages`` and ``SegmentationClass``, and ``ImageSets/Segmentation`` with a list of names for
     each ``split``; None takes all masks. Pixels number the 21 classes from 0, the background; the border around objects, which
     is of no class, is 255: train with ``ignore_index=255``. ``target="object"`` numbers the objects of a picture instead
-    (``SegmentationObject``). As torchvision.datasets.VOCSegmentation.
+    (``SegmentationObject``). ``fast`` decodes as that of `ImageFolder` does. As torchvision.datasets.VOCSegmentation.
 
     Example: ``data.VOCSegmentation("VOCdevkit/VOC2012", split="train")``. Raises MissingFileError, ConfigError.
     """
 
     inputs, targets = ("image",), ("mask",)
 
-    def __init__(self, root: str | Path, *, split: str | None = None, target: Literal["class", "object"] = "class"):
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        split: str | None = None,
+        target: Literal["class", "object"] = "class",
+        fast: bool = False,
+    ):
         if target not in _MASKS:
             raise ConfigError(f'VOCSegmentation wants the target "class" or "object", received {target!r:.40}')
         self.root, self.name = Path(root), Path(root).name
+        self.fast, self.decode = fast, True
         self.classes = ["background", *VOC_CLASSES] if target == "class" else None
         self.folder = self.root / _MASKS[target]
         if not self.folder.is_dir():
@@ -166,8 +186,12 @@ class VOCSegmentation(Dataset):
 
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         name = self.names[index]
-        image = read_picture(find_picture(self.root / "JPEGImages", name, SUFFIXES), self.root)
+        picture = find_picture(self.root / "JPEGImages", name, SUFFIXES)
+        image = read_picture(picture, self.root, fast=self.fast, decode=self.decode)
         return {"image": image, "mask": read_mask(self.folder / f"{name}.png", self.root, image)}
+
+    def as_bytes(self) -> Dataset | None:
+        return leave_encoded(self) if self.fast else None
 
 
 def read_split(root: Path, task: str, split: str) -> list[str]:

@@ -13,6 +13,7 @@ from labdl.data.annotations.objects import check_inside, detection_sample, read_
 from labdl.data.annotations.run_length import draw_polygons
 from labdl.data.codecs.image import SUFFIXES
 from labdl.data.dataset import Dataset
+from labdl.data.folders.decoders import leave_encoded
 from labdl.data.folders.file_list import find_classes, list_files
 from labdl.data.parts import KeyPoints, Mask
 from labdl.errors import ConfigError, DataError, FileFormatError, MissingFileError
@@ -28,13 +29,21 @@ class YOLODetection(Dataset):
     picture (center x, center y, width, height), or a polygon (x1, y1, x2, y2 and so on); with ``kpt_shape`` in ``data.yaml``
     the box is followed by that many points. A picture without a text file has no objects. ``split`` is a folder in ``images``
     whose pictures are taken, such as "train"; None takes all. ``classes`` are names, by default those of ``data.yaml`` in the
-    folder, if there is one.
+    folder, if there is one. ``fast`` decodes as that of `ImageFolder` does.
     Source: the data format of Darknet and Ultralytics. Raises MissingFileError, FileFormatError, ConfigError.
     """
 
     inputs, targets = ("image",), ("boxes", "labels")
 
-    def __init__(self, root: str | Path, *, split: str | None = None, classes: Sequence[str] | None = None):
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        split: str | None = None,
+        classes: Sequence[str] | None = None,
+        fast: bool = False,
+    ):
+        self.fast, self.decode = fast, True
         self.root = Path(root)
         self.name = self.root.name
         if not (self.root / "images").is_dir():
@@ -57,7 +66,7 @@ class YOLODetection(Dataset):
 
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         path = self.paths[index]
-        image = read_picture(self.root / "images" / path, self.root)
+        image = read_picture(self.root / "images" / path, self.root, fast=self.fast, decode=self.decode)
         file = check_inside((self.root / "labels" / path).with_suffix(".txt"), self.root)
         height, width = image.canvas
         corners, labels, masks, points_of_all, polygons = [], [], [], [], False
@@ -89,6 +98,9 @@ class YOLODetection(Dataset):
             return detection_sample(image, corners, labels, **entries)
         except DataError as error:
             raise DataError(f"{file.name}: {error}") from None
+
+    def as_bytes(self) -> Dataset | None:
+        return leave_encoded(self) if self.fast else None
 
     def _parse(self, line: str, place: str) -> tuple[int, np.ndarray]:
         try:

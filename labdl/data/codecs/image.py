@@ -18,6 +18,7 @@ from labdl.data.parts import Image
 from labdl.errors import ConfigError, DataError, LabDLError
 
 Mode = Literal["RGB", "L", "RGBA", "unchanged"]
+Color = Literal["RGB", "L"]
 Format = Literal["jpeg", "png", "bmp", "gif", "webp", "tiff"]
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
@@ -63,17 +64,27 @@ def decode_image(
 class EncodedImage(bytes):
     """The bytes of a picture file as a part of a sample; ``name`` is what errors call it.
 
-    ``max_pixels`` is the largest number of pixels that is decoded.
-    `DecodeAndCrop` and `DecodeAndRandomResizedCrop` make an Image of it. As datasets.Image(decode=False).
+    ``max_pixels``, ``mode`` ("RGB" or "L") and ``fast`` are those of `decode_image`. `Decode`, and transforms that crop or
+    resize, such as `RandomResizedCrop` and `Resize`, make an Image of it. As datasets.Image(decode=False).
     Example: ``data.EncodedImage(Path("photo.jpg").read_bytes(), "photo.jpg")``.
     """
 
     name: str
     max_pixels: int
+    mode: Color
+    fast: bool
 
-    def __new__(cls, data: bytes = b"", name: str = "", *, max_pixels: int = MOST_PIXELS) -> Self:
+    def __new__(
+        cls,
+        data: bytes = b"",
+        name: str = "",
+        *,
+        max_pixels: int = MOST_PIXELS,
+        mode: Color = "RGB",
+        fast: bool = False,
+    ) -> Self:
         encoded = super().__new__(cls, data)
-        encoded.name, encoded.max_pixels = name, max_pixels
+        encoded.name, encoded.max_pixels, encoded.mode, encoded.fast = name, max_pixels, mode, fast
         return encoded
 
     @functools.cached_property
@@ -81,10 +92,18 @@ class EncodedImage(bytes):
         """The header of a JPEG file, None for another one."""
         return Header.read(self) if self[:3] == JPEG else None
 
-    @property
+    @functools.cached_property
     def canvas(self) -> tuple[int, int]:
         """Height and width of the upright picture, from the header. Raises DataError."""
         return image_size(self)
+
+    def decode(self) -> Image:
+        """The whole picture. Raises as `decode_image`."""
+        return decode_image(self, self.mode, fast=self.fast, max_pixels=self.max_pixels)
+
+    def decode_crop(self, box: Box, size: tuple[int, int] | None = None) -> Image:
+        """The rectangle ``box`` (top, left, height, width) of the picture, which is to get the ``size``: `decode_and_crop`."""
+        return decode_and_crop(self, box, self.mode, size=size, fast=self.fast, max_pixels=self.max_pixels)
 
     def __repr__(self) -> str:
         return f"EncodedImage({len(self):,} bytes{self.name and f', {self.name!r}'})"
@@ -93,7 +112,7 @@ class EncodedImage(bytes):
 def decode_and_crop(
     source: bytes | str | Path,
     box: Box,
-    mode: Literal["RGB", "L"] = "RGB",
+    mode: Color = "RGB",
     *,
     size: tuple[int, int] | None = None,
     fast: bool = False,

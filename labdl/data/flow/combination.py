@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,16 @@ def _check(name: str, sources: Sequence[Dataset]) -> tuple[Dataset, ...]:
     return tuple(sources)
 
 
+def _leave_encoded(dataset: ConcatDataset | _ByPlaces) -> Dataset | None:
+    """`Dataset.as_bytes` of those of the data sets that have it; samples of the others are decoded already."""
+    encoded = [source.as_bytes() for source in dataset.sources]
+    if all(source is None for source in encoded):
+        return None
+    other = copy.copy(dataset)
+    other.sources = tuple([a if b is None else b for a, b in zip(dataset.sources, encoded, strict=True)])
+    return other
+
+
 class ConcatDataset(Dataset):
     """Data sets one after the other; see `Dataset.concat`."""
 
@@ -40,6 +51,9 @@ class ConcatDataset(Dataset):
     def read(self, index: int, epoch: int = 0) -> Any:
         which, own = self._place(index)
         return self.sources[which].read(own, epoch)
+
+    def as_bytes(self) -> Dataset | None:
+        return _leave_encoded(self)
 
     def origin(self, index: int) -> tuple[Dataset, int]:
         which, own = self._place(index)
@@ -80,6 +94,9 @@ class _ByPlaces(Dataset):
 
     def read(self, index: int, epoch: int = 0) -> Any:
         return self.sources[self._which[index]].read(int(self._own[index]), epoch)
+
+    def as_bytes(self) -> Dataset | None:
+        return _leave_encoded(self)
 
     def origin(self, index: int) -> tuple[Dataset, int]:
         return self.sources[self._which[index]].origin(int(self._own[index]))

@@ -1,28 +1,28 @@
-"""Decoding and cutting out in one step, where a data set allows it."""
+"""Decoding and cutting out or resizing in one step, where a data set allows it."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from labdl.data.codecs.image import EncodedImage
 from labdl.data.dataset import Dataset
 
 
 def fuse_decoding(source: Dataset, stages: Sequence[Any]) -> tuple[Dataset, list[Any]]:
-    """The data set to read and the stages to apply: a random crop at the beginning decodes what it cuts out.
+    """The data set to read and the stages to apply: what crops or resizes first decodes no more than it needs.
 
-    Both stay as they are unless the data set has `Dataset.as_bytes`. The rectangles are the same ones.
+    Both stay as they are unless the data set has `Dataset.as_bytes`, and the first stage takes an EncodedImage.
     """
-    encoded = source.as_bytes() if stages and not stages[0].others else None
+    can = bool(stages) and not stages[0].others and EncodedImage in stages[0].kinds()
+    encoded = source.as_bytes() if can else None
     if encoded is None:
         return source, list(stages)
     # imported lazily: OpenCV, and only a data set of pictures comes here
-    from labdl.data.transforms.image.decoding import DecodeAndRandomResizedCrop
-    from labdl.data.transforms.image.resized_crop import RandomResizedCrop
+    from labdl.data.transforms.image.decoding import Decode
+    from labdl.data.transforms.transform import Transform
 
-    first = stages[0]
-    if type(first) is not RandomResizedCrop:
-        return source, list(stages)
-    settings = {field.name: getattr(first, field.name) for field in dataclasses.fields(first)}  # type: ignore[arg-type]
-    return encoded, [DecodeAndRandomResizedCrop(**settings, fast=True), *stages[1:]]
+    first, *others = stages
+    if type(first).apply is Transform.apply and not hasattr(first, "p"):
+        return encoded, [first, *others]
+    return encoded, [first, Decode(), *others]  # it may leave a sample as it is

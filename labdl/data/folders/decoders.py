@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from labdl.bounded.files import read_file
 from labdl.data.codecs import image as pictures
+from labdl.data.codecs.image import EncodedImage
 from labdl.errors import ConfigError, suggest_name
 
 Kind = Literal["image", "audio", "video"]
 KINDS = ("image", "audio", "video")
+Source = TypeVar("Source")
 
 
 def suffixes_of(kind: str) -> tuple[str, ...]:
@@ -69,3 +74,23 @@ def decode_sample(kind: str, decode: Callable[..., Any], path: Path, settings: M
     if kind == "video" and settings.get("sound"):
         return {"video": value[0], "audio": value[1]}
     return {kind: value}
+
+
+def decodes_parts(settings: Mapping[str, Any]) -> bool:
+    """Whether settings of `decode_image` allow a transform to decode only what it needs of a picture."""
+    whole = settings.get("min_size") is not None or not settings.get("upright", True)
+    return bool(settings.get("fast")) and settings.get("mode", "RGB") in ("RGB", "L") and not whole
+
+
+def read_encoded(path: str | Path, **settings: Any) -> EncodedImage:
+    """The file of a picture, with the settings of `decode_image` for the transform that decodes it."""
+    data = read_file(path, pictures.LARGEST, "picture")
+    own = {name: settings[name] for name in ("mode", "fast", "max_pixels") if name in settings}
+    return EncodedImage(data, os.path.basename(path), **own)
+
+
+def leave_encoded(dataset: Source) -> Source:
+    """The same data set with pictures left as EncodedImage, by its attribute ``decode``."""
+    other = copy.copy(dataset)
+    other.decode = False  # type: ignore[attr-defined]
+    return other

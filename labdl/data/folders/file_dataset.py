@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from labdl.data.dataset import Dataset
-from labdl.data.folders.decoders import Kind, decode_sample, find_decoder, find_kind
+from labdl.data.folders.decoders import (
+    Kind,
+    decode_sample,
+    decodes_parts,
+    find_decoder,
+    find_kind,
+    read_encoded,
+)
 from labdl.errors import ConfigError, MissingFileError
 
 
@@ -19,7 +27,8 @@ class FileDataset(Dataset):
 
     ``paths`` is one path or a sequence of them, ``labels`` a class number for each, or another number or array as target;
     ``classes`` are names of the classes. ``kind`` is "image", "audio" or "video", by default that of the suffixes;
-    ``settings`` are those of `decode_image`, `decode_audio` or `decode_video`.
+    ``settings`` are those of `decode_image`, `decode_audio` or `decode_video`; ``fast=True`` of pictures is that of
+    `ImageFolder`.
 
     Example: ``data.FileDataset(["a.jpg", "b.jpg"], labels=[0, 1])``. As datasets.Image on a column of paths. Raises
     MissingFileError for a path without a file, and ConfigError.
@@ -61,6 +70,13 @@ class FileDataset(Dataset):
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         sample = decode_sample(self.kind, self._decode, self.path(index), self.settings)
         return sample if self._labels is None else {**sample, "label": self._label(index)}
+
+    def as_bytes(self) -> Dataset | None:
+        if self.kind != "image" or not decodes_parts(self.settings):
+            return None
+        other = copy.copy(self)
+        other._decode = read_encoded
+        return other
 
     def label_of(self, index: int) -> Any:
         return super().label_of(index) if self._labels is None else self._label(index)

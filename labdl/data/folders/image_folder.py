@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from labdl.bounded.files import read_file
-from labdl.data.codecs.image import LARGEST, MOST_PIXELS, SUFFIXES, EncodedImage, Mode, decode_image, image_size
+from labdl.data.codecs.image import LARGEST, MOST_PIXELS, SUFFIXES, Mode, decode_image, image_size
 from labdl.data.dataset import Dataset
+from labdl.data.folders.decoders import decodes_parts, leave_encoded, read_encoded
 from labdl.data.folders.file_list import FileList
 from labdl.data.parts import Image
 
@@ -22,8 +21,8 @@ class ImageFolder(Dataset):
 
     ``classes`` are names of sub-folders in the order of their numbers, by default all in alphabetical order. With
     ``labels=False`` all pictures of the folder and those below are read, ``{"image": Image}``. ``mode``, ``min_size``,
-    ``fast`` and ``max_pixels`` are those of `decode_image`; with ``fast``, a `map` that begins with RandomResizedCrop
-    decodes no more than it cuts out, as `DecodeAndRandomResizedCrop` does. ``decode=False`` leaves pictures as EncodedImage.
+    ``fast`` and ``max_pixels`` are those of `decode_image`; with ``fast``, a `map` that begins with a transform that crops or
+    resizes decodes no more than that needs (`Dataset.as_bytes`). ``decode=False`` leaves pictures as EncodedImage.
     Links that lead out of the folder are refused unless ``follow_links``. As torchvision.datasets.ImageFolder.
 
     Example: ``train, test = data.ImageFolder("flowers").split(0.8, stratify=True)``. Raises MissingFileError, DataError.
@@ -65,17 +64,11 @@ class ImageFolder(Dataset):
         if self.decode:
             image: Any = decode_image(location, **self._settings)
         else:
-            data = read_file(location, LARGEST, "picture")
-            image = EncodedImage(data, os.path.basename(location), max_pixels=self._settings["max_pixels"])
+            image = read_encoded(location, **self._settings)
         return {"image": image} if self.files.labels is None else {"image": image, "label": self.files.labels[index]}
 
     def as_bytes(self) -> Dataset | None:
-        settings = self._settings
-        if not settings["fast"] or settings["min_size"] is not None or settings["mode"] != "RGB":
-            return None
-        other = copy.copy(self)
-        other.decode = False
-        return other
+        return leave_encoded(self) if self.decode and decodes_parts(self._settings) else None
 
     def thumbnail(self, index: int, size: int) -> tuple[Image, tuple[int, int]]:
         """A picture whose longest side has at least ``size`` pixels, read fast, and its full height and width."""

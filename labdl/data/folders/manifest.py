@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from labdl.bounded.files import read_file
 from labdl.bounded.plain_json import loads
 from labdl.data.dataset import Dataset
-from labdl.data.folders.decoders import Kind, decode_sample, find_decoder, find_kind
+from labdl.data.folders.decoders import Kind, decode_sample, decodes_parts, find_decoder, find_kind, read_encoded
 from labdl.data.folders.label_column import LABELS, find_column, join_names, read_labels
 from labdl.data.parts import Text
 from labdl.errors import ConfigError, DataError, FileFormatError
@@ -103,6 +104,13 @@ class ManifestDataset(Dataset):
                 f"{self.paths[index]!r:.200} is not below {self.root}: a manifest names files of its folder"
             )
         return path
+
+    def as_bytes(self) -> Dataset | None:
+        if self.kind != "image" or not decodes_parts(self._settings):
+            return None
+        other = copy.copy(self)
+        other._decode = read_encoded
+        return other
 
     def read(self, index: int, epoch: int = 0) -> dict[str, Any]:
         sample = decode_sample(self.kind, self._decode, self.path(index), self._settings)

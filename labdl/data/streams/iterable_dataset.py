@@ -211,6 +211,15 @@ class IterableDataset:
 
         return CachedStream(self, folder)
 
+    def prefetch(self, buffer_size: int) -> IterableDataset:
+        """Let a thread read up to ``buffer_size`` samples in advance. As tf.data.Dataset.prefetch.
+
+        Loaders and trainings read in advance by themselves: see ``prefetch`` and ``workers`` of `labdl.data.Loader`.
+        """
+        from labdl.data.streams.prefetching import PrefetchedStream
+
+        return PrefetchedStream(self, buffer_size)
+
     def repeat(self, count: int | None = None) -> IterableDataset:
         """The samples ``count`` times, or without an end. As tf.data.Dataset.repeat."""
         from labdl.data.streams.flow import RepeatedStream

@@ -22,7 +22,7 @@ def crop_pad(
     picture without ("reflect") or with ("symmetric") its border pixel.
     """
     rows, columns = image.shape[:2]
-    if top >= 0 and left >= 0 and top + height <= rows and left + width <= columns:
+    if is_inside((top, left, height, width), (rows, columns)):
         return image[top : top + height, left : left + width]
     if mode != "constant":
         at = mirror_index(rows, top, height, mode), mirror_index(columns, left, width, mode)
@@ -35,6 +35,12 @@ def crop_pad(
         y, x = inner_top - top, inner_left - left
         result[y : y + inner.shape[0], x : x + inner.shape[1]] = inner
     return result
+
+
+def is_inside(box: tuple[int, int, int, int], canvas: tuple[int, int]) -> bool:
+    """Whether a rectangle (top, left, height, width) does not reach beyond a picture of the size ``canvas``."""
+    top, left, height, width = box
+    return top >= 0 and left >= 0 and top + height <= canvas[0] and left + width <= canvas[1]
 
 
 def crop_pad_mask(

@@ -152,6 +152,10 @@ def test_other_losses_train(backend, pairs, name, metrics):
     assert losses[-1] < losses[0]
 
 
+def samples():
+    yield np.zeros(2, "float32"), 0
+
+
 def test_invalid_arguments_raise(backend, pairs):
     with pytest.raises(ConfigError, match=r"loss wants one of cross_entropy, .*received 'best'"):
         trainer(backend, loss="best")
@@ -165,6 +169,8 @@ def test_invalid_arguments_raise(backend, pairs):
         trainer(backend).fit(*pairs, epochs=0, progress=False)
     with pytest.raises(ConfigError, match="data wants an ArrayDataset or a pair"):
         trainer(backend).fit([1, 2], progress=False)
+    with pytest.raises(ConfigError, match=r"received the function 'samples': .* data\.IterableDataset\(samples\)"):
+        trainer(backend).fit(samples, progress=False)
     with pytest.raises(ModelError, match="the model has no trainable parameters"):
         trainer(backend, nn.Sequential(nn.ReLU())).fit(*pairs, progress=False)
     with pytest.raises(ModelError, match="Conv2d wants 4 axes"):

@@ -103,10 +103,13 @@ def test_manifests_and_tables(tmp_path):
     write(tmp_path, "texts.csv", content=b"label,text\nyes,a word\n")
     write(tmp_path, "texts.jsonl", content=b'{"text": "a word", "label": "yes"}\n')
     write(tmp_path, "texts.txt", content=b"a word\n")
-    for name in ("texts.csv", "texts.jsonl", "texts.txt"):
+    write(tmp_path, "texts.xml", content=b"<rows><row><text>a word</text><label>yes</label></row></rows>")
+    for name in ("texts.csv", "texts.jsonl", "texts.txt", "texts.xml"):
         assert data.open_dataset(tmp_path / name)[0]["text"] == "a word"
     with pytest.raises(ConfigError, match="MiB"):
         data.open_dataset(tmp_path / "table.csv", largest=10)
+    with pytest.raises(ConfigError, match="MiB"):
+        data.open_dataset(tmp_path / "texts.xml", largest=10)
 
 
 def test_files_of_other_formats(tmp_path):

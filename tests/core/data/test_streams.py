@@ -302,3 +302,31 @@ def test_copies_of_loaders_read_by_themselves():
     for copied in (pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)):
         assert [b.tolist() for b in copied.epoch(1)] == [[4, 5], [6, 7]]
     assert [b.tolist() for b in loader.epoch(1)] == [[4, 5], [6, 7]]
+
+
+def test_prefetch_reads_ahead_and_gives_the_same_samples():
+    """A thread reads up to so many samples in advance, and ends with the iteration."""
+    read, ahead = [], threading.Event()
+
+    def numbers():
+        for i in range(100):
+            read.append(i)
+            if i == 4:
+                ahead.set()
+            yield np.float32(i)
+
+    stream = data.IterableDataset(numbers, length=100)
+    samples = iter(stream.prefetch(5))
+    assert next(samples) == 0
+    assert ahead.wait(10)
+    assert read[-1] <= 7
+    samples.close()
+    assert list(stream.prefetch(5)) == list(stream)
+    assert stream.prefetch(5).length == 100
+    dataset = data.SampleDataset([(np.float32(i), i % 2) for i in range(7)])
+    assert list(dataset.prefetch(3)) == list(dataset)
+    assert dataset.prefetch(3)[4] == dataset[4]
+    assert not [t for t in threading.enumerate() if t.name == "labdl-data-stream" and t.is_alive()]
+    for source in (stream, dataset):
+        with pytest.raises(ConfigError, match="prefetch wants an integer of at least 1, received 0"):
+            source.prefetch(0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from labdl.data.codecs.image import EncodedImage
 from labdl.data.parts import Canvas
 from labdl.data.transforms.image.flip import HorizontalFlip, VerticalFlip
 from labdl.data.transforms.image.region import Region
@@ -100,6 +101,7 @@ class FiveCrop(Region):
     def apply_to(self, part: Any, params: Parameters) -> Any:
         if self.method_of(part) is None:
             return part
+        part = part.decode() if isinstance(part, EncodedImage) else part
         return tuple(super(FiveCrop, self).apply_to(part, region) for region in params["regions"])
 
 
@@ -119,6 +121,7 @@ class TenCrop(Region):
     def apply_to(self, part: Any, params: Parameters) -> Any:
         if self.method_of(part) is None:
             return part
+        part = part.decode() if isinstance(part, EncodedImage) else part
         flip = VerticalFlip(p=1.0) if self.vertical_flip else HorizontalFlip(p=1.0)
         mirrored = flip.apply_to(part, {"canvas": params["canvas"]})
         return tuple(super(TenCrop, self).apply_to(one, r) for one in (part, mirrored) for r in params["regions"])

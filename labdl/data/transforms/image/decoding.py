@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge
 
-from labdl.data.codecs.image import EncodedImage, decode_and_crop
+from labdl.data.codecs.image import Color, EncodedImage, decode_and_crop, decode_image
+from labdl.data.parts import Image
 from labdl.data.transforms.image.region import Region
 from labdl.data.transforms.image.resized_crop import Above0, check_ranges, random_box
 from labdl.data.transforms.image.scaling import Scaling
 from labdl.data.transforms.image.sizes import Pixels, Size, pair
-from labdl.data.transforms.transform import Parameters, iterate_parts, map_parts, transform
+from labdl.data.transforms.transform import Parameters, Transform, iterate_parts, map_parts, transform
 from labdl.data.vision.resampling import Interpolation, resize
 
-Color = Literal["RGB", "L"]
+
+@transform
+class Decode(Transform):
+    """Decode an EncodedImage, or bytes, to an Image.
+
+    ``mode`` is "RGB" or "L", by default that of the EncodedImage. ``fast`` takes the less exact inverse transform of JPEG. A
+    picture that has been decoded stays as it is. Raises DataError for what is no picture.
+    Source: mindspore.dataset.vision.Decode.
+    """
+
+    mode: Color | None = None
+    fast: bool = False
+
+    def apply(self, sample: Any, rng: np.random.Generator) -> Any:
+        return super().apply(_find_encoded(sample), rng)
+
+    def apply_to_encoded_image(self, encoded: EncodedImage, params: Parameters) -> Image:
+        fast = self.fast or encoded.fast
+        return decode_image(encoded, self.mode or encoded.mode, fast=fast, max_pixels=encoded.max_pixels)
 
 
 @transform({"top": 2, "left": 3, "height": 24, "width": 32})

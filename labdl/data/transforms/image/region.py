@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from labdl.data.parts import Canvas, Video
+from labdl.data.codecs.image import EncodedImage
+from labdl.data.parts import Canvas, Image, Video
 from labdl.data.transforms.transform import Parameters, Transform
-from labdl.data.vision.padding import Fill, PaddingMode, crop_pad, crop_pad_mask
+from labdl.data.vision.padding import Fill, PaddingMode, crop_pad, crop_pad_mask, is_inside
 
 
 class Region(Transform):
@@ -23,13 +24,20 @@ class Region(Transform):
     def canvas_after(self, canvas: Canvas, params: Parameters) -> Canvas:
         return params["size"]
 
+    def apply_to_encoded_image(self, encoded: EncodedImage, params: Parameters) -> Image:
+        box = (*params["at"], *params["size"])
+        if type(self).apply_to_image is Region.apply_to_image and is_inside(box, encoded.canvas):
+            return encoded.decode_crop(box)
+        image = encoded.decode()
+        return image.like(self.apply_to_image(image, params))
+
     def apply_to_image(self, image: np.ndarray, params: Parameters) -> np.ndarray:
         pixels = image.view(np.ndarray)
         return crop_pad(pixels, *params["at"], *params["size"], mode=self.padding_mode, fill=self.fill)
 
     def apply_to_video(self, video: Video, params: Parameters) -> np.ndarray:
         (top, left), (height, width) = params["at"], params["size"]
-        if top >= 0 and left >= 0 and top + height <= video.shape[1] and left + width <= video.shape[2]:
+        if is_inside((top, left, height, width), video.canvas):
             return video.array[:, top : top + height, left : left + width]
         return self._frames(video, params)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from labdl.data.parts import Canvas
+from labdl.data.codecs.image import EncodedImage
+from labdl.data.parts import Canvas, Image
 from labdl.data.transforms.transform import Parameters, Transform
-from labdl.data.vision.padding import crop_pad, crop_pad_mask
+from labdl.data.vision.padding import crop_pad, crop_pad_mask, is_inside
 from labdl.data.vision.resampling import Interpolation, resize, resize_nearest
 
 
@@ -24,6 +25,14 @@ class Scaling(Transform):
 
     def canvas_after(self, canvas: Canvas, params: Parameters) -> Canvas:
         return params["size"]
+
+    def apply_to_encoded_image(self, encoded: EncodedImage, params: Parameters) -> Image:
+        box, size = params["box"], params["size"]
+        if type(self).apply_to_image is not Scaling.apply_to_image or not is_inside(box, encoded.canvas):
+            image = encoded.decode()
+            return image.like(self.apply_to_image(image, params))
+        image = encoded.decode_crop(box, size)
+        return image.like(resize(image.array, size, interpolation=self.interpolation, antialias=self.antialias))
 
     def apply_to_image(self, image: np.ndarray, params: Parameters) -> np.ndarray:
         pixels = crop_pad(image.view(np.ndarray), *params["box"])
