@@ -23,6 +23,7 @@ class DetectorTask(Task):
     """Training of detectors: pictures with boxes, and with masks where ``masks`` is True, to COCO's mean average precision."""
 
     trainer = DetectionTrainer
+    targets = ("boxes", "labels")
     loss = None  # that of the detector's family
     masks: ClassVar[bool] = False
 

@@ -21,6 +21,7 @@ class ImageClassification(Task):
     """
 
     name = "image classification"
+    targets = ("label",)
     metrics = ("accuracy",)
 
     def pipeline(self, size: Sequence[int]) -> Pipeline:

@@ -24,6 +24,7 @@ class ImageSegmentation(Task):
     """
 
     name = "image segmentation"
+    targets = ("mask",)
     loss = nn.CrossEntropyLoss(axis=1, ignore_index=_BORDER)
     metrics = (MeanIoU(axis=1, ignore_index=_BORDER), PixelAccuracy(axis=1, ignore_index=_BORDER))
 

@@ -33,6 +33,7 @@ class Task:
 
     name: ClassVar[str]  # as models of the zoo name it
     inputs: ClassVar[tuple[str, ...]] = ("image",)  # entries of a sample that the model receives
+    targets: ClassVar[tuple[str, ...]] = ()  # entries of a sample that it is trained for; empty where any will do
     loss: ClassVar[Any] = "cross_entropy"
     metrics: ClassVar[Sequence[Any]] = ()
     postprocess: ClassVar[Mapping[str, Any] | None] = {
@@ -85,6 +86,13 @@ class Task:
                 "of another class, or give their number, classes="
             )
         return len(dataset.classes)
+
+    def accepts(self, dataset: Dataset) -> bool:
+        """Whether samples of a data set have the inputs and the targets of the task."""
+        return tuple(dataset.inputs) == self.inputs and set(self.targets) <= set(dataset.targets)
+
+    def check_output(self, model: Module, output: Any, classes: int | None) -> None:
+        """Raise ConfigError for the Spec of an output that so many ``classes`` of a data set do not fit; None if unknown."""
 
     def check(self, model: Module, dataset: Dataset) -> None:
         """Raise ConfigError if the model cannot be trained with samples of this kind, or the data set has others."""

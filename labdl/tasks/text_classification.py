@@ -32,6 +32,7 @@ class TextClassification(Task):
 
     name = "text classification"
     inputs = ("text",)
+    targets = ("label",)
     metrics = ("accuracy", F1())
 
     def __init__(self, tokenizer: Tokenizer | SentencePiece | None = None):
@@ -48,6 +49,18 @@ class TextClassification(Task):
         if weights is not None:
             raise ConfigError(f"{name} has weights of its own: leave weights= out")
         return text_models.load_for_task(name, self.name, backend, classes=classes)
+
+    def accepts(self, dataset: Dataset) -> bool:
+        return text_models.has_texts(dataset) and set(self.targets) <= set(dataset.targets)
+
+    def check_output(self, model: Module, output: Any, classes: int | None) -> None:
+        if not isinstance(output, Spec) or output.ndim != 2 or classes not in (None, output.shape[1]):
+            found = output.shape if isinstance(output, Spec) else f"{len(output)} outputs"
+            count = "classes" if classes is None else classes
+            raise ConfigError(
+                f"{self.name} wants a model that gives (N, {count}), one number for each class, {type(model).__name__} gives "
+                f"{found}: model.replace_head({count}) changes the number"
+            )
 
     def check(self, model: Module, dataset: Dataset) -> None:
         text_models.check_texts(self.name, model, dataset)
@@ -83,11 +96,4 @@ class TextClassification(Task):
         first = (model._input_specs or (None,))[0]
         steps = encode.length if model.unbuilt or first is None else first.shape[1]
         model.build(Spec((None, steps), "int64"), backend=backend or model.backend, seed=seed, **named)
-        output = model.output_specs
-        count = self.count_classes(dataset) if classes is None else classes
-        if not isinstance(output, Spec) or output.ndim != 2 or output.shape[1] != count:
-            found = output.shape if isinstance(output, Spec) else f"{len(output)} outputs"
-            raise ConfigError(
-                f"{self.name} wants a model that gives (N, {count}), one number for each class, {type(model).__name__} gives "
-                f"{found}: model.replace_head({count}) changes the number"
-            )
+        self.check_output(model, model.output_specs, self.count_classes(dataset) if classes is None else classes)

@@ -49,6 +49,16 @@ class TextGeneration(Task):
             raise ConfigError(f"{name} has weights of its own: leave weights= out")
         return text_models.load_for_task(name, self.name, backend)
 
+    def accepts(self, dataset: Dataset) -> bool:
+        return text_models.has_texts(dataset)
+
+    def check_output(self, model: Module, output: Any, classes: int | None) -> None:
+        if not isinstance(output, Spec) or output.ndim != 3:
+            found = output.shape if isinstance(output, Spec) else f"{len(output)} outputs"
+            raise ConfigError(
+                f"{self.name} wants a model that gives (N, tokens, vocabulary), {type(model).__name__} gives {found}"
+            )
+
     def check(self, model: Module, dataset: Dataset) -> None:
         text_models.check_texts(self.name, model, dataset)
 
@@ -83,12 +93,7 @@ class TextGeneration(Task):
         if model.unbuilt:
             length = model.preprocessing.transforms[0].max_length
             model.build(Spec((None, length), "int64"), backend=backend, seed=seed)
-        output = model.output_specs
-        if not isinstance(output, Spec) or output.ndim != 3:
-            found = output.shape if isinstance(output, Spec) else f"{len(output)} outputs"
-            raise ConfigError(
-                f"{self.name} wants a model that gives (N, tokens, vocabulary), {type(model).__name__} gives {found}"
-            )
+        self.check_output(model, model.output_specs, None)
 
 
 def _end_of_text(model: Module, tokenizer: Any) -> int | None:

@@ -103,10 +103,15 @@ def check_texts(name: str, model: Module, dataset: Dataset) -> None:
     specs = model._input_specs
     if specs and specs[0] is not None and not specs[0].dtype.startswith("int"):
         raise ConfigError(f"{name} wants a model of tokens, {type(model).__name__} takes {specs[0].dtype}")
-    sample = dataset[0] if len(dataset) and dataset.inputs else {}
-    texts = [isinstance(sample.get(key), Text | str) for key in dataset.inputs] if isinstance(sample, dict) else []
-    if not texts or not all(texts):
+    if not has_texts(dataset):
         kind = ", ".join(dataset.inputs) or "no named inputs"
         raise ConfigError(
             f"{name} wants samples with texts, such as those of labdl.data.TextFolder, {dataset!r} has {kind}"
         )
+
+
+def has_texts(dataset: Dataset) -> bool:
+    """Whether all inputs of a data set are texts."""
+    sample = dataset[0] if len(dataset) and dataset.inputs else {}
+    texts = [isinstance(sample.get(key), Text | str) for key in dataset.inputs] if isinstance(sample, dict) else []
+    return bool(texts) and all(texts)

@@ -27,6 +27,7 @@ class VideoClassification(Task):
 
     name = "video classification"
     inputs = ("video",)
+    targets = ("label",)
     metrics = ("accuracy",)
     batch_size = 1
 

@@ -350,7 +350,7 @@ def test_a_folder_that_is_divided_already(page, lab, parted):
     expect(panel.get_by_role("region", name="Use in training")).to_contain_text("Training 120, Validation 18, Test 7")
     form = page.locator(".labdl-TrainForm:visible")
     expect(form.get_by_label("Data set")).to_have_value("flowers.pipeline.json")
-    expect(form).to_contain_text("120 training and 18 validation samples of 16 × 16 × 3, 3 classes")
+    expect(form).to_contain_text("120 training and 18 validation samples of 3 × 16 × 16, 3 classes")
     train, validation = Pipeline.load(lab.folder / "flowers.pipeline.json").datasets()
     assert (len(train), len(validation), validation.labels().tolist()) == (120, 18, [1] * 9 + [2] * 9)
 

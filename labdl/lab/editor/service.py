@@ -91,6 +91,16 @@ def decode(data: bytes, name: str) -> dict[str, Any]:
         return error.graph.to_dict(tagged=True) | {"read_only": _newer(name, error.version)}
 
 
+def read(data: bytes, name: str) -> structure.StructureFile:
+    """The contents of a structure file, of a newer format as much as can be read. Raises FileFormatError."""
+    try:
+        return structure.read(data, name)
+    except structure.NewerFormatError as error:
+        if error.graph is None:
+            raise
+        return structure.StructureFile(error.graph, error.version, "")
+
+
 def newer(data: bytes, name: str) -> str | None:
     """Why this version of LabDL must not overwrite a structure file; None if it may."""
     try:

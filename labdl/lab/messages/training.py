@@ -70,6 +70,12 @@ class FirstChoice(Answer):
     metrics: list[str]
 
 
+class TaskChoice(Choice):
+    loss: str | None = Field(description="Null: the loss is that of the model.")
+    loss_settings: dict[str, Json]
+    metrics: list[str]
+
+
 class TrainingDefaults(Answer):
     """Values of `TrainingSettings` in a new form."""
 
@@ -94,6 +100,7 @@ class TrainingChoices(Answer):
     schedules: list[ChoiceWithSettings]
     stopping: FormJson = Field(description="The settings of early stopping.")
     options: FormJson = Field(description="Further settings of a trainer.")
+    tasks: list[TaskChoice]
     first: dict[TargetKind, FirstChoice] = Field(description="Usual choices for data sets of a kind.")
     defaults: TrainingDefaults
 
@@ -105,7 +112,11 @@ class TrainingSettings(Request):
     """The settings of a training; values are checked where the code is written (labdl.lab.training.script)."""
 
     backend: str
-    dataset: str = Field(description="A name, or the path of a file from the document's folder.")
+    dataset: str = Field(
+        description="A name, or the path of a file from the document's folder, of a folder with / at its end."
+    )
+    task: str | None = Field(None, description="A task of labdl.tasks, whose transforms prepare the samples.")
+    size: int | None = Field(None, description="Height and width that a task gives samples; null is that of the model.")
     target: str | None = Field(description="The target column of a table; null is the last.")
     scale: bool = Field(description="Whether columns of a table are standardized.")
     missing: Missing = Field(description="What happens with missing values of a table.")
@@ -147,4 +158,8 @@ class TrainingCode(Answer):
     inputs: list[Shape] = Field(description="Shapes of the model's inputs.")
     outputs: list[Shape]
     problems: list[str] = Field(description="What does not fit, in sentences.")
+    tasks: list[str] = Field([], description="Names of the tasks that fit the model and the data set.")
+    tasks_problem: str = Field("", description="Why there are none.")
+    needs_task: bool = Field(False, description="Whether the data set can be trained on by a task alone.")
+    transforms: list[str] = Field([], description="Transforms of the task, by name.")
     has_parameters: bool = Field(description="Whether parameters lie beside the document.")

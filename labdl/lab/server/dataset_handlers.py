@@ -47,7 +47,9 @@ class TransformsHandler(LabDLHandler):
         self.answer(TransformsAnswer, await self.compute(transform_list.transforms))
 
 
-class _DatasetHandler(LabDLHandler):
+class DatasetHandler(LabDLHandler):
+    """Base class of the handlers that open data sets of the folder that Jupyter serves."""
+
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Run a function in a thread; errors of files and settings become answers in a sentence."""
         try:
@@ -102,7 +104,7 @@ class _DatasetHandler(LabDLHandler):
         return await self.run(opened.view, file, file.relative_to(self.root()).as_posix(), split)
 
 
-class SummaryHandler(_DatasetHandler):
+class SummaryHandler(DatasetHandler):
     @web.authenticated
     @authorized("read")  # a POST only because of its body
     async def post(self):
@@ -112,7 +114,7 @@ class SummaryHandler(_DatasetHandler):
         self.answer(DatasetSummary, await self.run(view.summary))
 
 
-class SamplesHandler(_DatasetHandler):
+class SamplesHandler(DatasetHandler):
     @web.authenticated
     @authorized("read")
     async def post(self):
@@ -121,7 +123,7 @@ class SamplesHandler(_DatasetHandler):
         self.answer(SamplesAnswer, await self.run(view.samples, asked))
 
 
-class StatisticsHandler(_DatasetHandler):
+class StatisticsHandler(DatasetHandler):
     @web.authenticated
     @authorized("read")
     async def post(self):
@@ -132,7 +134,7 @@ class StatisticsHandler(_DatasetHandler):
         self.answer(StatisticsAnswer, {**answer, "broken": broken})
 
 
-class PreviewHandler(_DatasetHandler):
+class PreviewHandler(DatasetHandler):
     @web.authenticated
     @authorized("read")
     async def post(self):
@@ -141,7 +143,7 @@ class PreviewHandler(_DatasetHandler):
         self.answer(PreviewAnswer, await self.run(view.preview, asked))
 
 
-class MediaHandler(_DatasetHandler):
+class MediaHandler(DatasetHandler):
     @web.authenticated
     @authorized("read")
     async def post(self):
@@ -150,7 +152,7 @@ class MediaHandler(_DatasetHandler):
         self.answer(MediaAnswer, await self.run(view.media, asked))
 
 
-class SaveHandler(_DatasetHandler):
+class SaveHandler(DatasetHandler):
     """Save the steps as a pipeline's file beside the data set, with the contents manager: its hooks and permissions apply."""
 
     @web.authenticated

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from labdl.data import SOURCES
@@ -28,27 +29,47 @@ def describe_source(name: str) -> dict[str, Any]:
 
 def mismatches(graph: Graph, data: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Input and output shapes of the model, and messages about what does not fit; unknown shapes are not checked."""
-    if not graph.nodes:
-        return {"inputs": [], "outputs": [], "problems": ["The model has no layers yet."]}
-    result = check(graph)
-    ends = {
-        "inputs": [list(spec.shape) for spec in _specs(graph.inputs(), result.specs)],
-        "outputs": [list(spec.shape) for spec in _specs(graph.outputs(), result.specs)],
-    }
-    if result.problems:
-        first, more = result.problems[0], len(result.problems) - 1
-        where = f"{graph.nodes[first.node].name}: " if first.node is not None and first.node in graph.nodes else ""
-        others = f" (and {more} more)" if more else ""
-        return {**ends, "problems": [f"The model has problems{others}: {where}{first.message}."]}
-    inputs, outputs = (_specs(ids, result.specs) for ids in (graph.inputs(), graph.outputs()))
+    found = ends(graph)
+    if found.problems:
+        return found.shapes() | {"problems": found.problems}
+    inputs, outputs = found.inputs, found.outputs
     problems = [
-        f"The model has {len(found)} {what}: the data sets here have one of both. Train it with code."
-        for what, found in (("inputs", inputs), ("outputs", outputs))
-        if len(found) > 1
+        f"The model has {len(specs)} {what}: the data sets here have one of both. Train it with code."
+        for what, specs in (("inputs", inputs), ("outputs", outputs))
+        if len(specs) > 1
     ]
-    if len(inputs) != 1 or len(outputs) != 1:
-        return {**ends, "problems": problems}
-    return {**ends, "problems": [p for p in (_input(inputs[0], data), _output(outputs[0], data, settings)) if p]}
+    if len(inputs) == 1 and len(outputs) == 1:
+        problems = [p for p in (_input(inputs[0], data), _output(outputs[0], data, settings)) if p]
+    return found.shapes() | {"problems": problems}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Specs of the inputs and outputs of a model, and what is wrong with the model itself, in sentences."""
+
+    inputs: list[Spec]
+    outputs: list[Spec]
+    problems: list[str]
+
+    def shapes(self) -> dict[str, Any]:
+        """The shapes as lists."""
+        return {name: [list(spec.shape) for spec in getattr(self, name)] for name in ("inputs", "outputs")}
+
+
+def ends(graph: Graph) -> Ends:
+    """The inputs and outputs of a model."""
+    if not graph.nodes:
+        problem = "The model has no layers yet."
+        return Ends([], [], [problem])
+    result = check(graph)
+    inputs, outputs = (_specs(ids, result.specs) for ids in (graph.inputs(), graph.outputs()))
+    if not result.problems:
+        return Ends(inputs, outputs, [])
+    first, more = result.problems[0], len(result.problems) - 1
+    where = f"{graph.nodes[first.node].name}: " if first.node is not None and first.node in graph.nodes else ""
+    others = f" (and {more} more)" if more else ""
+    problem = f"The model has problems{others}: {where}{first.message}."
+    return Ends(inputs, outputs, [problem])
 
 
 def _specs(ids: list[str], specs: Mapping[str, Mapping[str, Spec]]) -> list[Spec]:
@@ -78,7 +99,10 @@ def _output(spec: Spec, data: Mapping[str, Any], settings: Mapping[str, Any]) ->
         "target": Node(
             "Input",
             "target",
-            {"shape": tuple(data["target_shape"]), "dtype": "float32" if classes is None else "int64"},
+            {
+                "shape": tuple(data["target_shape"]),
+                "dtype": data.get("target_dtype") or ("float32" if classes is None else "int64"),
+            },
         ),
     }
     kind = losses()[name].layer_type  # type: ignore[attr-defined]
@@ -99,7 +123,8 @@ def _output(spec: Spec, data: Mapping[str, Any], settings: Mapping[str, Any]) ->
                 f"{data['name']} has targets of {size_of(wanted)}, the model's output is {size_of(given)}: give the last "
                 f"layer {wanted[-1]} {'feature' if wanted[-1] == 1 else 'features'}."
             )
-    last = spec.shape[-1] if spec.ndim else None
+    axis = (settings.get("loss_settings") or {}).get("axis", -1)
+    last = spec.shape[axis] if spec.ndim else None
     if classes is not None and spec.ndim == len(data["target_shape"]) + 1 and last is not None and last < classes:
         return (
             f"{data['name']} has {classes} classes, the model's output {last} "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from labdl.data import ArrayDataset, csv, npz
+from labdl.data import SOURCES, ArrayDataset, csv, npz
 from labdl.data.csv_features import Encode, Missing
 from labdl.data.csv_reader import read_columns
+from labdl.data.dataset import Dataset
 from labdl.data.opening import PIPELINE_SUFFIX
 from labdl.errors import FileFormatError
 from labdl.lab.training.options import kind_of, size_of
@@ -16,6 +18,28 @@ from labdl.lab.training.pipeline_data import describe_pipeline
 from labdl.lab.training.script import FILES
 
 LIMIT = 64 << 20  # bytes: larger files are not read by a shared server
+
+
+def needs_task(name: str) -> bool:
+    """Whether a data set is a folder or a file that a training reads by a task alone, and no name of LabDL's."""
+    return name not in SOURCES and not name.endswith((*FILES, PIPELINE_SUFFIX))
+
+
+def describe_samples(name: str, opened: Dataset | Mapping[str, Dataset]) -> dict[str, Any]:
+    """Describe samples that only a task prepares, as `describe_file` does."""
+    parts = list(opened.values()) if isinstance(opened, Mapping) else [opened]
+    samples, classes = sum(map(len, parts)), parts[0].classes
+    entries = " and ".join([*parts[0].inputs, *parts[0].targets])
+    return {
+        "name": name,
+        "kind": None,
+        "classes": len(classes) if classes else None,
+        "samples": samples,
+        "summary": f"{samples:,} samples with {entries}" + (f", {len(classes)} classes" if classes else ""),
+        "input_shape": None,
+        "target_shape": None,
+        "problem": None,
+    }
 
 
 def describe_file(

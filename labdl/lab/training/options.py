@@ -10,6 +10,7 @@ from typing import Any, Literal
 from labdl import framework_info
 from labdl.data import SOURCES
 from labdl.lab.training.defaults import BATCH_SIZE, EPOCHS, LEARNING_RATE, SEED
+from labdl.lab.training.task_choices import task_choices
 from labdl.nn.module import Module
 from labdl.nn.schema import Task, layer_schema
 from labdl.settings import form_fields, settings_schema
@@ -105,6 +106,7 @@ def _static_choices() -> dict[str, Any]:
         "schedules": [_describe(name, cls.schema()) for name, cls in schedules().items()],
         "stopping": settings_schema(EarlyStopping)["schema"],
         "options": _part(settings_schema(TrainerSettings)["schema"], OPTIONS),
+        "tasks": task_choices(),
         "first": {kind: {"loss": loss, "metrics": list(metrics)} for kind, (loss, metrics) in FIRST.items()},
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from labdl.data.dataset import Dataset
+from labdl.data.parts import Image, Video
 from labdl.data.pipeline import Pipeline
 from labdl.errors import ConfigError, DataError, LabDLError
 from labdl.lab.dataset_view.opened_datasets import dataset_of, load_checked, open_limited
@@ -55,7 +56,7 @@ def input_shape(pipeline: Pipeline, dataset: Dataset) -> list[int | None]:
         inputs = [_first(prepared.read(at)) for at in _places(prepared)]
     except (LabDLError, OSError):  # the preview shows why
         return []
-    shapes = [x.shape for x in inputs if isinstance(x, np.ndarray)]
+    shapes = [_shape_in_batch(x) for x in inputs if isinstance(x, np.ndarray)]
     same = len(shapes) == len(inputs) and len({len(shape) for shape in shapes}) == 1
     return [None, *_common(shapes)] if same else []
 
@@ -70,9 +71,10 @@ def target_words(dataset: Dataset) -> str:
 def _shapes(dataset: Dataset, name: str) -> tuple[list[int | None], list[int | None], np.dtype]:
     """Shapes of a batch of inputs and of targets, and the dtype of the targets."""
     pairs = [_pair(dataset, index, name) for index in _places(dataset)]
-    inputs, targets = [[np.asarray(pair[which]) for pair in pairs] for which in (0, 1)]
-    if len({x.ndim for x in inputs}) > 1 or None in _common([x.shape for x in inputs]):
-        sizes = " and ".join(dict.fromkeys(" × ".join(map(str, x.shape)) for x in inputs))
+    inputs, targets = [[pair[which] for pair in pairs] for which in (0, 1)]
+    shapes, targets = [_shape_in_batch(x) for x in inputs], [np.asarray(y) for y in targets]
+    if len(set(map(len, shapes))) > 1 or None in _common(shapes):
+        sizes = " and ".join(dict.fromkeys(" × ".join(map(str, np.shape(x))) for x in inputs))
         raise ConfigError(
             f"{name} has samples of different sizes, {sizes}: add a step that makes them equal, such as Resize"
         )
@@ -80,7 +82,13 @@ def _shapes(dataset: Dataset, name: str) -> tuple[list[int | None], list[int | N
         raise ConfigError(
             f"{name} has {target_words(dataset)} as targets: the Train panel trains classes and numbers, others with code"
         )
-    return [None, *inputs[0].shape], [None, *targets[0].shape], targets[0].dtype
+    return [None, *shapes[0]], [None, *targets[0].shape], targets[0].dtype
+
+
+def _shape_in_batch(part: Any) -> tuple[int, ...]:
+    """The shape of a part as models receive it: batches have the channels of pictures and clips first."""
+    shape = np.shape(part)
+    return (shape[-1], *shape[:-1]) if isinstance(part, Image | Video) else shape
 
 
 def _pair(dataset: Dataset, index: int, name: str) -> tuple[Any, Any]:

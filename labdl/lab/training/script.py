@@ -16,7 +16,10 @@ from labdl.data.csv_features import CHOICES
 from labdl.data.opening import PIPELINE_SUFFIX
 from labdl.errors import ConfigError, suggest_name
 from labdl.lab.training.options import FIRST, OPTIONS, kind_of, schedules
+from labdl.lab.training.task_choices import task_loss, task_metrics
 from labdl.settings import create
+from labdl.tasks import TASKS
+from labdl.tasks.task import Task
 from labdl.train import EarlyStopping, losses
 from labdl.train.config import TrainerSettings
 from labdl.train.metrics import METRICS
@@ -39,7 +42,8 @@ def train_code(path: str, settings: Mapping[str, Any]) -> dict[str, str]:
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", document.stem)
     run = f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{stem}-{secrets.token_hex(2)}"
     backend = _one_of("backend", chosen["backend"], framework_info.NAMES)
-    dataset = _dataset(chosen["dataset"], settings)
+    task = _task(settings)
+    data = _dataset_lines(chosen["dataset"], settings) if task is None else _task_lines(chosen["dataset"])
     optimizer = _one_of("optimizer", chosen["optimizer"], OPTIMIZERS)
     rate = chosen["learning_rate"]
     if not rate > 0:
@@ -55,14 +59,14 @@ def train_code(path: str, settings: Mapping[str, Any]) -> dict[str, str]:
         "import labdl",
         "",
         f"labdl.seed({seed})",
-        f"train_set, test_set = {dataset}",
+        *data,
         f"model = labdl.load({document.name!r}, backend={backend!r}{', parameters=False' if fresh else ''})",
         f"optimizer = {made}",
-        "trainer = labdl.Trainer(",
-        *(f"    {argument}," for argument in _trainer(settings, chosen["dataset"])),
+        f"trainer = labdl.{'Trainer' if task is None else 'tasks.create_trainer'}(",
+        *(f"    {argument}," for argument in _trainer(settings, chosen["dataset"], task, seed)),
         ")",
         "run = trainer.start(",
-        f"    train_set, validation=test_set, epochs={epochs}, batch_size={size},",
+        f"    {'train_set, validation=test_set, ' if task is None else ''}epochs={epochs}, batch_size={size},",
         f"    health=0.05, folder={run!r}, save_to={document.stem + '.npz'!r},",  # shown on the canvas
         ")",
     ]
@@ -76,12 +80,13 @@ def loss_of(settings: Mapping[str, Any]) -> str:
     return _one_of("loss", settings.get("loss") or usual, losses.losses())
 
 
-def _trainer(settings: Mapping[str, Any], dataset: str) -> list[str]:
+def _trainer(settings: Mapping[str, Any], dataset: str, task: Task | None, seed: int) -> list[str]:
     """The arguments of the trainer, as Python."""
-    name, given = loss_of(settings), _settings("loss_settings", settings)
-    made = losses.loss(name, **given)
-    loss = _call(f"labdl.nn.{type(made).__name__}", given) if given else repr(name)
-    found = ["model", f"loss={loss}", "optimizer=optimizer", f"metrics={_metrics(settings, dataset)!r}"]
+    if task is None:
+        metrics = f"metrics={_metrics(settings, dataset)!r}"
+        found = ["model", f"loss={_loss(settings)}", "optimizer=optimizer", metrics]
+    else:
+        found = _task_arguments(settings, dataset, task, seed)
     schedule = settings.get("schedule")
     if schedule is not None:
         given = _settings("schedule_settings", settings)
@@ -100,13 +105,64 @@ def _trainer(settings: Mapping[str, Any], dataset: str) -> list[str]:
     return found
 
 
+def _loss(settings: Mapping[str, Any]) -> str:
+    name, given = loss_of(settings), _settings("loss_settings", settings)
+    made = losses.loss(name, **given)
+    return _call(f"labdl.nn.{type(made).__name__}", given) if given else repr(name)
+
+
+def _task(settings: Mapping[str, Any]) -> Task | None:
+    name = settings.get("task")
+    return None if name is None else TASKS[_one_of("task", name, TASKS)]
+
+
+def _task_lines(name: str) -> list[str]:
+    """The lines before the trainer of a task: the settings of a pipeline say how its data set is split."""
+    return [f"pipeline = labdl.data.Pipeline.load({name!r})"] if name.endswith(PIPELINE_SUFFIX) else []
+
+
+def _task_arguments(settings: Mapping[str, Any], dataset: str, task: Task, seed: int) -> list[str]:
+    """The arguments of `labdl.tasks.create_trainer`; a loss and metrics that are those of the task are left out."""
+    if dataset in SOURCES or not _is_path(dataset):
+        raise ConfigError(f"a task wants the folder or the file of a data set, received {dataset!r:.80}")
+    is_pipeline = dataset.endswith(PIPELINE_SUFFIX)
+    arguments = ["model", "pipeline.open_data()" if is_pipeline else repr(PurePosixPath(dataset).as_posix())]
+    arguments.append(f"task={task.name!r}")
+    if is_pipeline:
+        arguments.append("validation=1 - pipeline.split.fraction")
+    size = settings.get("size")
+    if size is not None:
+        arguments.append(f"size={_whole('size', size, 1)}")
+    usual, usual_settings = task_loss(task)
+    if usual is not None and (loss_of(settings), _settings("loss_settings", settings)) != (usual, usual_settings):
+        arguments.append(f"loss={_loss(settings)}")
+    metrics, usual_metrics = _metrics(settings, dataset), task_metrics(task)
+    if metrics != list(usual_metrics):
+        calls = [(METRICS[name].__name__, usual_metrics.get(name)) for name in metrics]
+        listed = [
+            _call(f"labdl.train.{cls}", given) if given else repr(name)
+            for name, (cls, given) in zip(metrics, calls, strict=True)
+        ]
+        arguments.append(f"metrics=[{', '.join(listed)}]")
+    return [*arguments, "optimizer=optimizer", f"seed={seed}"]
+
+
+def _is_path(name: str) -> bool:
+    """Whether a data set is named by its path from the document's folder."""
+    return not PurePosixPath(name).is_absolute() and "\0" not in name and 0 < len(name) <= 1000
+
+
+def _dataset_lines(name: str, settings: Mapping[str, Any]) -> list[str]:
+    return [f"train_set, test_set = {_dataset(name, settings)}"]
+
+
 def _dataset(name: str, settings: Mapping[str, Any]) -> str:
     """The call that returns a data set: by name, or from a file beside the document."""
     if name in SOURCES:
         return f"labdl.data.{name}()"
     file = PurePosixPath(name)
     is_pipeline = name.endswith(PIPELINE_SUFFIX)
-    if (file.suffix not in FILES and not is_pipeline) or file.is_absolute() or "\0" in name or len(name) > 1000:
+    if (file.suffix not in FILES and not is_pipeline) or not _is_path(name):
         raise ConfigError(
             f"dataset wants one of {', '.join(SOURCES)}, or a .csv, .npz or {PIPELINE_SUFFIX} file, received {name!r:.80}"
             f"{suggest_name(name, SOURCES)}"

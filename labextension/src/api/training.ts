@@ -77,6 +77,15 @@ export interface FirstChoice {
   metrics: string[];
 }
 
+export interface TaskChoice {
+  name: string;
+  summary: string;
+  /** Null: the loss is that of the model. */
+  loss: string | null;
+  loss_settings: { [name: string]: Json };
+  metrics: string[];
+}
+
 /** Values of `TrainingSettings` in a new form. */
 export interface TrainingDefaults {
   backend?: string | null;
@@ -102,6 +111,7 @@ export interface TrainingChoices {
   stopping: ParamSchema;
   /** Further settings of a trainer. */
   options: ParamSchema;
+  tasks: TaskChoice[];
   /** Usual choices for data sets of a kind. */
   first: { [name: string]: FirstChoice };
   defaults: TrainingDefaults;
@@ -112,8 +122,12 @@ export type ChosenSettings = { [name: string]: Json };
 /** The settings of a training; values are checked where the code is written (labdl.lab.training.script). */
 export interface TrainingSettings {
   backend: string;
-  /** A name, or the path of a file from the document's folder. */
+  /** A name, or the path of a file from the document's folder, of a folder with / at its end. */
   dataset: string;
+  /** A task of labdl.tasks, whose transforms prepare the samples. */
+  task?: string | null;
+  /** Height and width that a task gives samples; null is that of the model. */
+  size?: number | null;
   /** The target column of a table; null is the last. */
   target: string | null;
   /** Whether columns of a table are standardized. */
@@ -157,6 +171,14 @@ export interface TrainingCode {
   outputs: Shape[];
   /** What does not fit, in sentences. */
   problems: string[];
+  /** Names of the tasks that fit the model and the data set. */
+  tasks?: string[];
+  /** Why there are none. */
+  tasks_problem?: string;
+  /** Whether the data set can be trained on by a task alone. */
+  needs_task?: boolean;
+  /** Transforms of the task, by name. */
+  transforms?: string[];
   /** Whether parameters lie beside the document. */
   has_parameters: boolean;
 }

@@ -236,7 +236,7 @@ async def test_save_and_use_in_training(pictures, ask, jp_root_dir, jp_fetch):
     (pictures / "light" / "3.jpg").unlink()
     saved = await ask("save", pipeline=PIPELINE)
     assert saved["path"] == "shades.pipeline.json"
-    assert saved["input_shape"] == [None, 16, 16, 3]
+    assert saved["input_shape"] == [None, 3, 16, 16]
     assert saved["target"] == "2 classes"
     assert (await ask("summary"))["pipeline"]["steps"][1] == STEPS[1]
     train, test = data.Pipeline.load(jp_root_dir / "shades.pipeline.json").datasets()
@@ -298,7 +298,7 @@ async def test_a_data_set_without_parts_has_none(pictures, ask, refusal):
 
 async def test_all_parts_are_used_in_training(parts, ask, jp_root_dir):
     saved = await ask("save", path="flowers", split="validation", pipeline=PIPELINE)
-    assert (saved["path"], saved["input_shape"]) == ("flowers.pipeline.json", [None, 16, 16, 3])
+    assert (saved["path"], saved["input_shape"]) == ("flowers.pipeline.json", [None, 3, 16, 16])
     train, validation = data.Pipeline.load(jp_root_dir / saved["path"]).datasets()
     assert (len(train), len(validation)) == (8, 2)
     assert saved["code"].endswith("trainer.evaluate(pipeline.evaluation_dataset())\n")

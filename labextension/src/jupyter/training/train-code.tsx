@@ -15,7 +15,7 @@ export function TrainingCodeView(props: {
   return (
     <div className="labdl-TrainPanel-code">
       <pre tabIndex={0} aria-label={trans.__('Python code')}>
-        {code ?? trans.__('The code appears when all settings are valid.')}
+        {code || trans.__('The code appears when all settings are valid.')}
       </pre>
       {code && (
         <div>

@@ -23,19 +23,20 @@ export interface DataFieldsProps {
   trans: Translator;
   /** Asks for a file; null if canceled. */
   pickFile?: () => Promise<string | null>;
+  pickFolder?: () => Promise<string | null>;
   onChange: (change: Partial<Draft>) => void;
 }
 
 export function DataFields(props: DataFieldsProps): React.JSX.Element {
-  const { datasets, draft, file, input, trans, pickFile } = props;
+  const { datasets, draft, file, input, trans } = props;
   const isFile = isDataFile(draft.dataset);
   const chosen = datasets.find(({ name }) => name === draft.dataset);
   const summary = isFile ? file?.summary : chosen?.summary;
   const goes = (dataset: DatasetInfo) =>
     input !== undefined && fits(dataset.input_shape, input);
 
-  const pick = async () => {
-    const path = await pickFile?.();
+  const pick = async (ask: () => Promise<string | null>) => {
+    const path = await ask();
     if (path) {
       props.onChange({ ...NEW_TABLE, dataset: path });
     }
@@ -58,15 +59,30 @@ export function DataFields(props: DataFieldsProps): React.JSX.Element {
             othersLabel={trans.__('With other shapes')}
           />
         </Choice>
-        {pickFile && (
-          <button
-            type="button"
-            className="jp-mod-styled labdl-TrainForm-file"
-            title={trans.__('Train on a .csv, .npz or .pipeline.json file')}
-            onClick={() => void pick()}
-          >
-            {trans.__('File…')}
-          </button>
+        {[
+          {
+            ask: props.pickFile,
+            label: trans.__('File…'),
+            title: trans.__('Train on a table, arrays or another data file')
+          },
+          {
+            ask: props.pickFolder,
+            label: trans.__('Folder…'),
+            title: trans.__('Train on a folder of samples by a task')
+          }
+        ].map(
+          ({ ask, label, title }) =>
+            ask && (
+              <button
+                key={label}
+                type="button"
+                className="jp-mod-styled labdl-TrainForm-file"
+                title={title}
+                onClick={() => void pick(ask)}
+              >
+                {label}
+              </button>
+            )
         )}
       </div>
       <p className="labdl-TrainForm-summary" title={summary}>

@@ -5,10 +5,11 @@ import type {
   OfferOfKind,
   TargetKind,
   TrainingChoices,
+  TrainingCode,
   TrainingSettings
 } from './training-settings';
 
-type Typed = 'learning_rate' | 'epochs' | 'batch_size' | 'seed';
+type Typed = 'size' | 'learning_rate' | 'epochs' | 'batch_size' | 'seed';
 
 export type Draft = Omit<TrainingSettings, Typed> & {
   [name in Typed]: string;
@@ -27,8 +28,11 @@ export function draftOf(
   choices: TrainingChoices,
   before: Partial<TrainingSettings> | null
 ): Draft {
+  const task = choices.tasks.find(({ name }) => name === before?.task);
   const chosen: TrainingSettings = {
     ...NEW_TABLE,
+    task: null,
+    size: null,
     loss_settings: {},
     optimizer_settings: {},
     schedule: null,
@@ -50,7 +54,10 @@ export function draftOf(
     ...chosen,
     loss: usual('loss', choices.losses),
     optimizer: usual('optimizer', choices.optimizers),
-    metrics: chosen.metrics.filter(name => offered(choices.metrics, name)),
+    metrics: chosen.metrics.filter(
+      name => offered(choices.metrics, name) || task?.metrics.includes(name)
+    ),
+    size: `${chosen.size ?? ''}`,
     learning_rate: `${chosen.learning_rate}`,
     epochs: `${chosen.epochs}`,
     batch_size: `${chosen.batch_size}`,
@@ -67,6 +74,13 @@ export function settingsOf(
   const epochs = Number(draft.epochs);
   const batch = Number(draft.batch_size);
   const seed = Number(draft.seed);
+  const size = draft.size.trim() ? Number(draft.size) : null;
+  if (size !== null && !(Number.isInteger(size) && size > 0)) {
+    return trans.__(
+      'The size of samples must be a positive integer, such as 224, or empty for that of the model, but it is "%1".',
+      draft.size
+    );
+  }
   if (!(rate > 0 && Number.isFinite(rate))) {
     return trans.__(
       'The learning rate must be a number above 0, such as 0.001, but it is "%1".',
@@ -91,7 +105,53 @@ export function settingsOf(
       draft.seed
     );
   }
-  return { ...draft, learning_rate: rate, epochs, batch_size: batch, seed };
+  return {
+    ...draft,
+    size,
+    learning_rate: rate,
+    epochs,
+    batch_size: batch,
+    seed
+  };
+}
+
+/** Change of the draft to a task, with its loss and metrics, or to none. */
+export function chooseTask(
+  choices: TrainingChoices,
+  name: string | null
+): Partial<Draft> {
+  const task = choices.tasks.find(task => task.name === name);
+  return task
+    ? {
+        task: task.name,
+        ...(task.loss === null
+          ? {}
+          : { loss: task.loss, loss_settings: task.loss_settings }),
+        metrics: task.metrics
+      }
+    : {
+        task: null,
+        size: '',
+        loss: choices.defaults.loss,
+        loss_settings: {},
+        metrics: choices.defaults.metrics
+      };
+}
+
+/** Draft with a task that fits, where the data set needs one; without one that no longer fits. */
+export function adaptTask(
+  draft: Draft,
+  choices: TrainingChoices,
+  answer: Pick<TrainingCode, 'tasks' | 'needs_task'>
+): Draft {
+  const tasks = answer.tasks ?? [];
+  if (draft.task ? tasks.includes(draft.task) : !answer.needs_task) {
+    return draft;
+  }
+  const next = (answer.needs_task && tasks[0]) || null;
+  return next === draft.task
+    ? draft
+    : { ...draft, ...chooseTask(choices, next) };
 }
 
 /** Draft with default loss and metrics for a kind of data, if those chosen are for another. */
@@ -101,7 +161,7 @@ export function adaptToModel(
   kind: TargetKind | null | undefined
 ): Draft {
   const loss = choices.losses.find(({ name }) => name === draft.loss);
-  if (!kind || !loss?.kind || loss.kind === kind) {
+  if (draft.task || !kind || !loss?.kind || loss.kind === kind) {
     return draft;
   }
   const { stopping, schedule } = draft;

@@ -6,7 +6,8 @@ export function Choice(props: {
   label: string;
   value: string;
   title?: string;
-  onChange: (value: string) => void;
+  disabled?: boolean;
+  onChange?: (value: string) => void;
   children: React.ReactNode;
 }): React.JSX.Element {
   return (
@@ -14,7 +15,8 @@ export function Choice(props: {
       <span>{props.label}</span>
       <select
         value={props.value}
-        onChange={event => props.onChange(event.target.value)}
+        disabled={props.disabled}
+        onChange={event => props.onChange?.(event.target.value)}
       >
         {props.children}
       </select>
@@ -25,6 +27,7 @@ export function Choice(props: {
 export function Entry(props: {
   label: string;
   value: string;
+  placeholder?: string;
   isWrong?: boolean;
   onChange: (value: string) => void;
 }): React.JSX.Element {
@@ -36,6 +39,7 @@ export function Entry(props: {
         inputMode="decimal"
         autoComplete="off"
         spellCheck={false}
+        placeholder={props.placeholder}
         value={props.value}
         aria-invalid={props.isWrong === true}
         onChange={event => props.onChange(event.target.value)}

@@ -6,7 +6,9 @@ import type { Translator } from '../../editor';
 import { Form } from '../../ui/Form';
 import { DataFields } from './train-data';
 import {
+  adaptTask,
   byKind,
+  chooseTask,
   Draft,
   draftOf,
   NEW_TABLE,
@@ -15,6 +17,7 @@ import {
 } from './train-draft';
 import { Choice, Entry, Groups } from './train-fields';
 import { Metrics } from './train-metrics';
+import { TaskFields } from './train-task';
 import { More } from './train-options';
 import type {
   DataFileInfo,
@@ -44,6 +47,7 @@ export interface TrainFormProps {
   action: string;
   trans: Translator;
   pickFile?: () => Promise<string | null>;
+  pickFolder?: () => Promise<string | null>;
   /** Content beside the button. */
   children?: React.ReactNode;
   onChange: (settings: TrainingSettings | null) => void;
@@ -62,18 +66,30 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
   const dataset = choices.datasets.find(({ name }) => name === draft.dataset);
   const kind = isDataFile(draft.dataset) ? file?.kind : dataset?.kind;
   const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
+  const task = choices.tasks.find(({ name }) => name === draft.task);
 
   // the kind of a file is known only after it was read
   React.useEffect(
     () => setDraft(now => adaptToModel(now, choices, kind)),
     [choices, kind]
   );
+  const setData = (change: Partial<Draft>) =>
+    setDraft(now => ({
+      ...now,
+      ...change,
+      // its tasks are known when the server has read it
+      ...(now.task && 'dataset' in change ? chooseTask(choices, null) : {})
+    }));
   React.useEffect(() => {
     if (props.chosen) {
-      const { dataset } = props.chosen;
-      setDraft(now => ({ ...now, ...NEW_TABLE, dataset }));
+      setData({ ...NEW_TABLE, dataset: props.chosen.dataset });
     }
   }, [props.chosen]);
+  React.useEffect(() => {
+    if (preview) {
+      setDraft(now => adaptTask(now, choices, preview));
+    }
+  }, [preview]);
   React.useEffect(() => {
     const read = settingsOf(draft, trans);
     onChange(typeof read === 'string' ? null : read);
@@ -123,21 +139,35 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
         input={preview?.inputs[0]}
         trans={trans}
         pickFile={props.pickFile}
+        pickFolder={props.pickFolder}
+        onChange={setData}
+      />
+      <TaskFields
+        choices={choices}
+        draft={draft}
+        preview={preview}
+        trans={trans}
         onChange={set}
       />
       <div className="labdl-TrainForm-grid">
-        <Choice
-          label={trans.__('Loss')}
-          value={draft.loss}
-          title={loss?.summary}
-          onChange={name => set({ loss: name, loss_settings: {} })}
-        >
-          <Groups
-            {...losses}
-            fittingLabel={trans.__('Suitable for this data')}
-            othersLabel={trans.__('For other data')}
-          />
-        </Choice>
+        {task?.loss === null ? (
+          <Choice label={trans.__('Loss')} value="" disabled={true}>
+            <option value="">{trans.__('of the model')}</option>
+          </Choice>
+        ) : (
+          <Choice
+            label={trans.__('Loss')}
+            value={draft.loss}
+            title={loss?.summary}
+            onChange={name => set({ loss: name, loss_settings: {} })}
+          >
+            <Groups
+              {...losses}
+              fittingLabel={trans.__('Suitable for this data')}
+              othersLabel={trans.__('For other data')}
+            />
+          </Choice>
+        )}
         <Choice
           label={trans.__('Optimizer')}
           value={draft.optimizer}

@@ -14,6 +14,8 @@ import { Training } from './training';
 export interface TrainPanelHost {
   /** Asks for a data file; resolves to its path from the document's folder, or null. */
   pickFile?: (document: string) => Promise<string | null>;
+  /** Asks for the folder of a data set; resolves to its path from the document's folder with / at its end, or null. */
+  pickFolder?: (document: string) => Promise<string | null>;
   /** Adds code to a notebook in the document's folder. */
   sendCode: (code: string, document: string) => void;
   /** Shows a layer of the document in its graph. */
@@ -63,7 +65,7 @@ function TrainView({
   training: Training;
   host: TrainPanelHost;
 }): React.JSX.Element {
-  const { trans, pickFile, sendCode } = host;
+  const { trans, pickFile, pickFolder, sendCode } = host;
   const { choices, problem, code, source, preview } = training;
   const [isCodeOpen, setCodeOpen] = React.useState(false);
   return (
@@ -86,6 +88,7 @@ function TrainView({
             action={action(training, trans)}
             trans={trans}
             pickFile={pickFile && (() => pickFile(training.path))}
+            pickFolder={pickFolder && (() => pickFolder(training.path))}
             onChange={settings => training.show(settings)}
             onTrain={settings => void training.train(settings)}
           >

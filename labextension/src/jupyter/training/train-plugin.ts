@@ -19,7 +19,7 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
 import { saveForKernel } from '../documents/collaboration';
-import { dataFilePicker } from './data-file';
+import { dataFilePicker, dataFolderPicker } from './data-file';
 import { showLayer } from '../commands/show-layer';
 import { CATEGORY, ILabDL } from '../tokens';
 import { TrainPanel } from './train-panel';
@@ -89,6 +89,9 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
       const content = new TrainPanel(training, {
         pickFile: browser
           ? dataFilePicker(browser.model.manager, translator, trans)
+          : undefined,
+        pickFolder: browser
+          ? dataFolderPicker(browser.model.manager, translator, trans)
           : undefined,
         showLayer: (path, layer) => void showLayer(app, graphs, path, layer),
         sendCode: (source, path) =>

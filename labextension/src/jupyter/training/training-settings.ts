@@ -8,6 +8,7 @@ export type {
   DataFileInfo,
   DatasetInfo,
   TargetKind,
+  TaskChoice,
   TrainingChoices,
   TrainingCode,
   TrainingSettings
@@ -19,9 +20,9 @@ export type {
 } from '../../api/training';
 export type { Shape };
 
-/** Whether a data set is a file, such as a table or the pipeline of a data set, rather than a registered one. */
+/** Whether a data set is a folder (with / at its end) or a file, rather than a registered one. */
 export function isDataFile(name: string): boolean {
-  return /\.(csv|npz|pipeline\.json)$/.test(name);
+  return /[./]/.test(name);
 }
 
 /** Whether samples of a shape fit a model's input. */

@@ -10,7 +10,7 @@ import {
 
 import { plainTranslator } from '../../../editor';
 import { TrainForm, TrainFormProps } from '../train-form';
-import { draftOf, settingsOf, adaptToModel } from '../train-draft';
+import { adaptTask, adaptToModel, draftOf, settingsOf } from '../train-draft';
 import {
   fits,
   isDataFile,
@@ -79,6 +79,22 @@ const CHOICES: TrainingChoices = {
     }
   },
   options: NOTHING,
+  tasks: [
+    {
+      name: 'image segmentation',
+      summary: 'Segmentation.',
+      loss: 'cross_entropy',
+      loss_settings: { axis: 1 },
+      metrics: ['mean_iou']
+    },
+    {
+      name: 'object detection',
+      summary: 'Detection.',
+      loss: null,
+      loss_settings: {},
+      metrics: ['mean_average_precision']
+    }
+  ],
   first: {
     classes: { loss: 'cross_entropy', metrics: ['accuracy'] },
     numbers: { loss: 'huber', metrics: ['r2'] }
@@ -130,6 +146,15 @@ function choose(label: string, value: string) {
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 }
 
+/** Settings of a new form. */
+function draftSettings() {
+  const settings = settingsOf(draftOf(CHOICES, null), plainTranslator);
+  if (typeof settings === 'string') {
+    throw new Error(settings);
+  }
+  return settings;
+}
+
 test('it begins with what is usual, and tells it', () => {
   const { last } = form();
   expect(last()).toMatchObject({
@@ -143,6 +168,60 @@ test('it begins with what is usual, and tells it', () => {
   });
   const paddle = screen.getByRole('option', { name: 'paddle: not installed' });
   expect(paddle).toHaveProperty('disabled', true);
+});
+
+const OF_FOLDER: TrainingCode = {
+  ...ANSWER,
+  tasks: ['image segmentation', 'object detection'],
+  needs_task: true,
+  transforms: ['Resize', 'Normalize']
+};
+
+test('a task brings its loss, metrics and transforms', () => {
+  const { last } = form({
+    preview: OF_FOLDER,
+    settings: { ...draftSettings(), dataset: 'pets/' }
+  });
+  // the first that fits is chosen where the data set needs one
+  expect(last()).toMatchObject({
+    task: 'image segmentation',
+    loss: 'cross_entropy',
+    loss_settings: { axis: 1 },
+    metrics: ['mean_iou']
+  });
+  expect(
+    screen.getByText('Segmentation. Transforms: Resize, Normalize.')
+  ).toBeTruthy();
+  choose('Size of samples', '64');
+  expect(last().size).toBe(64);
+  choose('Size of samples', 'large');
+  expect(last()).toBeNull();
+  choose('Size of samples', '');
+  choose('Task', 'object detection');
+  expect(last()).toMatchObject({
+    task: 'object detection',
+    size: null,
+    metrics: ['mean_average_precision']
+  });
+  expect(screen.getByLabelText('Loss')).toHaveProperty('disabled', true);
+  choose('Data set', 'digits'); // its samples are arrays
+  expect(last()).toMatchObject({ task: null, metrics: ['accuracy'] });
+});
+
+test('the reason why no task fits is a sentence', () => {
+  form({ preview: { ...ANSWER, tasks: [], tasks_problem: 'No task fits.' } });
+  expect(screen.getByText('No task fits.')).toBeTruthy();
+  expect(screen.getByLabelText('Task')).toHaveProperty('disabled', true);
+});
+
+test('a task that no longer fits gives way', () => {
+  const draft = { ...draftOf(CHOICES, null), task: 'image segmentation' };
+  const none = { tasks: [], needs_task: false };
+  expect(adaptTask(draft, CHOICES, none).task).toBeNull();
+  const other = { tasks: ['object detection'], needs_task: true };
+  expect(adaptTask(draft, CHOICES, other).task).toBe('object detection');
+  const optional = { tasks: ['object detection'], needs_task: false };
+  expect(adaptTask(draft, CHOICES, optional).task).toBeNull();
 });
 
 test('data sets that go into the model stand first', () => {
