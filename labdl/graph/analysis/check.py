@@ -36,11 +36,28 @@ class CheckResult:
     keys: dict[str, tuple] = field(default_factory=dict)  # what `known` has the results of a layer or an operator under
     known: dict[tuple, Any] = field(default_factory=dict)  # Specs or errors of calls that may be repeated
     parts: int = 0
+    templates: _Templates | None = None
 
 
-def check(graph: Graph) -> CheckResult:
-    """Infer every shape from the inputs on; nodes after a problem have no shape."""
+@dataclass
+class _Templates:
+    """Layers for all nodes with the same settings, and the same inputs."""
+
+    shared: set[str]  # nodes whose layer others share: they keep one of their own
+    new: dict[tuple, object] = field(default_factory=dict)  # by settings: not yet called
+    ready: dict[tuple, object] = field(default_factory=dict)  # by settings and inputs
+    sizes: dict[int, tuple[int, int]] = field(default_factory=dict)  # parameters and parts, by `id` of the layer
+
+
+def check(graph: Graph, *, share_equal: bool = False) -> CheckResult:
+    """Infer every shape from the inputs on; nodes after a problem have no shape.
+
+    With ``share_equal``, nodes of equal settings and inputs have the same object in ``made``: models repeat equal layers, and
+    creating a layer is most of the work. Not for callers that use the layers as those of a model.
+    """
     result = CheckResult()
+    if share_equal:
+        result.templates = _Templates({node.shares for node in graph.nodes.values() if node.shares})
     order, cyclic = graph.order()
     incoming = graph.incoming()
     for node_id in _loops(graph, cyclic):
@@ -139,8 +156,16 @@ def _check_node(graph: Graph, node_id: str, incoming, result: CheckResult) -> No
     result.parts += len(listed)
     result.counts[node_id] = 0
     if isinstance(made, Module) and not node.shares:
-        result.counts[node_id] = made.count_parameters()
-        result.parts += sum(1 + len(m._parameters) for m in made.modules())
+        result.counts[node_id], parts = _sizes(result.made[node_id], result)
+        result.parts += parts
+
+
+def _sizes(layer, result: CheckResult) -> tuple[int, int]:
+    """Number of parameters, and of modules and parameter arrays, of a layer."""
+    sizes = {} if result.templates is None else result.templates.sizes
+    if id(layer) not in sizes:
+        sizes[id(layer)] = layer.count_parameters(), sum(1 + len(m._parameters) for m in layer.modules())
+    return sizes[id(layer)]
 
 
 def _infer_cached(graph: Graph, node_id: str, made, ports, values, result: CheckResult):
@@ -148,6 +173,11 @@ def _infer_cached(graph: Graph, node_id: str, made, ports, values, result: Check
     node = graph.nodes[node_id]
     given = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
     key = (*result.keys[node.shares or node_id], given)
+    templates = result.templates
+    if templates is not None and isinstance(made, Module) and not node.shares and node_id not in templates.shared:
+        if key not in templates.ready:
+            templates.ready[key] = templates.new.pop(result.keys[node_id])
+        result.made[node_id] = templates.ready[key]
     if key not in result.known:
         try:
             result.known[key] = infer(node, made, ports, values)
@@ -170,8 +200,13 @@ def _make_once(graph: Graph, node_id: str, result: CheckResult):
                 f"{node.name} shares the layer of a node that is gone or is no {node.type}: give it one of its own"
             )
     if origin not in result.made:
-        made = result.made[origin] = make(graph.nodes[origin])
-        result.keys[origin] = (origin,) if isinstance(made, Module) else (node.type, repr(graph.nodes[origin].params))
+        settings = (node.type, repr(graph.nodes[origin].params))
+        new = {} if result.templates is None or origin in result.templates.shared else result.templates.new
+        if settings not in new:
+            new[settings] = make(graph.nodes[origin])
+        made = result.made[origin] = new[settings]
+        is_single = isinstance(made, Module) and (result.templates is None or origin in result.templates.shared)
+        result.keys[origin] = (origin,) if is_single else settings
     result.made[node_id] = result.made[origin]
     return result.made[node_id]
 

@@ -92,6 +92,7 @@ def costs(graph: Graph, result: CheckResult | None = None) -> dict[str, Cost]:
     result = check(graph) if result is None else result
     incoming, found = graph.incoming(), {}
     alike: dict[tuple, list] = {}  # models repeat equal layers
+    sizes: dict[int, int] = {}  # bytes of parameters, by `id` of the layer, which nodes may have in common
     for node_id, specs in result.specs.items():
         made, node = result.made[node_id], graph.nodes[node_id]
         given = [(n, spec_of_edge(result, e)) for n, edges in incoming[node_id].items() for _, e in edges]
@@ -101,8 +102,10 @@ def costs(graph: Graph, result: CheckResult | None = None) -> dict[str, Cost]:
             if node.type != "Input":
                 _run(graph, node_id, result, incoming[node_id], alike[key])
         tally = alike[key]
-        own = list(made.parameters()) if isinstance(made, Module) and not graph.nodes[node_id].shares else []
-        held = sum(_bytes(Spec(p.shape, p.dtype)) for p in own)
+        if id(made) not in sizes:
+            parameters = list(made.parameters()) if isinstance(made, Module) else []
+            sizes[id(made)] = sum(_bytes(Spec(p.shape, p.dtype)) for p in parameters)
+        held = 0 if node.shares else sizes[id(made)]
         memory = sum(m for _, m in tally) if tally else _bytes(list(specs.values()))
         found[node_id] = Cost(sum(n for n, _ in tally), memory + held, result.counts[node_id])
     return found

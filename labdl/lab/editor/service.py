@@ -34,7 +34,7 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
     except LabDLError as error:
         problem = {"node": None, "edge": None, "message": str(error), "fix": None}
         return {"nodes": {}, "parameters": 0, "operations": 0, "memory": 0, "problems": [problem]}
-    result = check_graph(given)
+    result = check_graph(given, share_equal=True)
     found = costs(given, result)
     problems: dict[str | None, str] = {}
     for p in [*(fault for fault, _ in faults), *result.problems]:

@@ -4,7 +4,9 @@ import pytest
 
 import labdl
 from labdl import nn, ops
+from labdl.graph.analysis.check import check
 from labdl.graph.analysis.cost import costs
+from labdl.graph.graph import Edge, Graph, Node
 from labdl.models.vision import resnet
 
 
@@ -75,3 +77,27 @@ def test_the_level_of_operators_shows_what_layers_are_made_of():
     assert graph.groups == {"lift": "Linear", "shared": "Linear", "shared_1": "Linear"}
     twin = graph.to_module().build(backend="numpy")
     twin.load_state_dict(model.state_dict())
+
+
+def test_equal_layers_are_created_once_with_the_same_result():
+    """Equal settings with equal and with other inputs, a shared layer, operators, and layers with problems."""
+    graph = labdl.trace(nn.Sequential(*[nn.Linear(4) for _ in range(5)], Net(), nn.Linear(4)), (None, 5, 8))
+    nodes = {
+        **graph.nodes,
+        "image": Node("Input", "image", {"shape": (None, 3, 8, 8)}),
+        **{f"c{n}": Node("Conv2d", f"c{n}", {"out_channels": 2, "kernel_size": 9}) for n in range(2)},
+        **{f"open{n}": Node("Linear", f"open{n}", {"out_features": 4}) for n in range(2)},
+        "wrong": Node("Linear", "wrong", {"out_features": -1}),
+    }
+    edges = graph.edges | {f"e{n}": Edge("image", f"c{n}") for n in range(2)}
+    graph = Graph(nodes, edges)
+    single, shared = check(graph), check(graph, share_equal=True)
+    assert shared.specs == single.specs
+    assert shared.counts == single.counts
+    assert shared.parts == single.parts
+    assert shared.problems == single.problems
+    assert {p.node for p in single.problems} >= {"c0", "c1", "open0", "open1", "wrong"}
+    assert costs(graph, shared) == costs(graph, single)
+    own = {id(layer) for layer in single.made.values()}
+    assert len(own) == len({node.shares or i for i, node in graph.nodes.items()}) - 1, "a model has layers of its own"
+    assert len({id(layer) for layer in shared.made.values()}) < len(own)
