@@ -134,4 +134,6 @@ def _from_graph(graph: Graph, former: GraphModule, layers: dict[str, Module]) ->
     model = graph.to_module()
     build.build(model, former.input_specs, former.backend, None, former._input_options, values=lambda _: state)
     model.__dict__.update(class_names=former.class_names, preprocessing=former.preprocessing)
+    if "detector_form" in former.__dict__:
+        model.__dict__["detector_form"] = former.__dict__["detector_form"]
     return model.eval()

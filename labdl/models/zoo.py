@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -136,7 +137,8 @@ def create(
     - a state dict of the published implementation (see `load_public`).
 
     A set brings the `preprocessing` and the `class_names` of the model along, and settings that it needs (``image_size``).
-    With other ``classes`` than those of the weights, all but the head is loaded, and a warning says so.
+    With other ``classes`` than those of the weights, all but the head is loaded, and a warning says so; of a detector, all
+    layers whose size depends on the number of classes.
 
     Raises ConfigError for an unknown name or setting, ModelError where public names of the model are not known,
     StateDictError for weights of another model, MissingFileError without the file, FileFormatError for one that is broken.
@@ -157,12 +159,29 @@ def create(
         title = str(weights) if weight_set is None else weight_set.path
     model = entry.create(**{**(weight_set.settings if weight_set else {}), **settings})
     model.build(*model.input_specs, backend=backend)
-    left_out = load_weights(model, source, title=title, classes=settings.get("classes"))
+    left_out = load_weights(
+        model,
+        source,
+        title=title,
+        classes=settings.get("classes"),
+        of_classes=functools.partial(_parameters_of_classes, entry, settings, model),
+    )
     if weight_set is not None:
         model.preprocessing = weight_set.preprocessing.pipeline()
         has_head = settings.get("classes", "all") is not None
         model.class_names = class_names(weight_set.labels) if weight_set.labels and has_head and not left_out else None
     return model
+
+
+def _parameters_of_classes(entry: ZooModel, settings: Mapping[str, Any], model: Module) -> set[str]:
+    """Names of the parameters of a model whose shapes depend on its number of classes."""
+    shapes = {name: parameter.standard_shape for name, parameter in model.named_parameters()}
+    names = set()
+    for classes in (2, 1000):
+        other = entry.create(**{**settings, "classes": classes})
+        other._shapes_of(*other.input_specs)  # nothing is drawn
+        names |= {name for name, parameter in other.named_parameters() if shapes.get(name) != parameter.standard_shape}
+    return names & shapes.keys()
 
 
 def list_models(task: str | None = None) -> list[str]:

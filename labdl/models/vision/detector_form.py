@@ -10,7 +10,7 @@ import numpy as np
 
 from labdl.data.vision.color_statistics import IMAGENET_MEAN, IMAGENET_STD
 from labdl.errors import ConfigError
-from labdl.models.vision.detection_losses import SSDLoss
+from labdl.models.vision import detection_losses
 from labdl.spec import Spec
 
 MARGIN = 114 / 255  # the gray around pictures in letterboxes
@@ -48,16 +48,23 @@ class DetectorForm:
     first_class: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values of all but the loss, for a file."""
+        """Plain values for a file; the loss as its name and settings, where it takes what the graph of the model gives.
+
+        That of a detector of two stages is left out: in training its regions are others than those of its graph.
+        """
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "loss"}
-        return {**values, "read": self.read.__name__, "settings": dict(self.settings)}
+        values |= {"read": self.read.__name__, "settings": dict(self.settings)}
+        loss: Any = None if self.takes_sizes or self.loss is _no_loss else self.loss(self.size)
+        if type(loss).__name__ in detection_losses.__all__:
+            values["loss"] = {"name": type(loss).__name__, **vars(loss)}
+        return values
 
     @classmethod
     def from_dict(cls, values: Any) -> DetectorForm:
-        """The form of `to_dict`, which has no loss. Raises ConfigError for other values."""
+        """The form of `to_dict`, without a loss if that has none. Raises ConfigError for other values."""
         names = {field.name for field in fields(cls)} - {"loss"}
-        if not isinstance(values, dict) or values.keys() != names:
-            raise ConfigError(f"the form of a detector is a dictionary of {', '.join(sorted(names))}")
+        if not isinstance(values, dict) or values.keys() - {"loss"} != names:
+            raise ConfigError(f"the form of a detector is a dictionary of {', '.join(sorted(names))} and loss")
         checks = {
             "resize": values["resize"] in ("stretch", "letterbox", "shorter"),
             "size": _numbers(values["size"], 2, int) and all(0 < n <= _LARGEST for n in values["size"]),
@@ -73,7 +80,8 @@ class DetectorForm:
             if not fits:
                 raise ConfigError(f"the form of a detector has the {name} {values[name]!r:.60}, which no detector has")
         tuples = {name: tuple(values[name]) for name in ("size", "mean", "deviation")}
-        return cls(**{**values, **tuples, "read": READERS[values["read"]], "loss": _no_loss})
+        loss = _read_loss(values["loss"]) if "loss" in values else _no_loss
+        return cls(**{**values, **tuples, "read": READERS[values["read"]], "loss": loss})
 
 
 def _numbers(value: Any, count: int, kind: Any) -> bool:
@@ -86,9 +94,27 @@ def _numbers(value: Any, count: int, kind: Any) -> bool:
 
 def _no_loss(size: tuple[int, int]) -> Callable[[Any, Any], Any]:
     raise ConfigError(
-        "a detector that was read from a file gives the outputs of an evaluation: create the model with labdl.models.create "
-        "and load its parameters, to train it"
+        "the file of this detector has no loss, because in training it gives other outputs than the graph of the file: create "
+        "it with labdl.models.create, and load its parameters, model.load_state_dict(labdl.load(path).state_dict())"
     )
+
+
+def _read_loss(values: Any) -> LossFor:
+    """The loss of a file for pictures of any size. Raises ConfigError for one that LabDL has not."""
+    name = values.get("name") if isinstance(values, dict) else None
+    if name not in detection_losses.__all__:
+        raise ConfigError(f"the form of a detector has the loss {name!r:.60}, which LabDL has not")
+    kind = getattr(detection_losses, name)
+    own = {key: _as_tuples(value) for key, value in values.items() if key not in ("name", "image_size")}
+    if not own.keys() <= {field.name for field in fields(kind)}:
+        raise ConfigError(f"{name} has no setting {', '.join(own.keys() - {field.name for field in fields(kind)})}")
+    kind(**own)  # raises for values that it cannot have
+    has_size = "image_size" in {field.name for field in fields(kind)}
+    return lambda size: kind(**own, **({"image_size": size} if has_size else {}))
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def count_columns(form: DetectorForm, outputs: Sequence[Spec]) -> int:
@@ -143,7 +169,7 @@ def single_shot(size: int, *, mean: tuple[float, float, float], deviation: float
         "stretch",
         (size, size),
         last_two,
-        lambda _: SSDLoss(),
+        lambda _: detection_losses.SSDLoss(),
         mean,
         (deviation, deviation, deviation),
         settings={"background": 0, "clip_first": True, "candidates": 10**9, **settings},

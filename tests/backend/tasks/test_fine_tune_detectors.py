@@ -55,6 +55,30 @@ def test_a_detector_from_pictures_to_a_saved_model(name, backend, tmp_path):
     assert (results[0].boxes[:, 2:] <= (72, 48)).all()
 
 
+@pytest.mark.sample(every=len(DETECTORS))
+@pytest.mark.sample(backends=1)
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_saved_detector_is_trained_further(name, backend, tmp_path):
+    trainer = trainer_of(name, backend.name, optimizer="sgd", lr=1e-4)
+    labdl.save(trainer.model.build(backend=backend.name), tmp_path / "net")
+    opened = labdl.load(tmp_path / "net", backend=backend.name)
+    objects = PastedObjects(8, (48, 72), classes=small(name)[1])
+    settings = {"task": ZOO[name].task, "compiled": False, "backend": backend.name, "optimizer": "sgd", "lr": 1e-4}
+    if opened.detector_form.takes_sizes:
+        with pytest.raises(ConfigError, match="the file of this detector has no loss"):
+            tasks.create_trainer(opened, objects, **settings)
+        other = small(name)[0].build(*trainer.model.input_specs, backend=backend.name)
+        other.load_state_dict(opened.state_dict())
+        assert all(np.array_equal(value, opened.state_dict()[key]) for key, value in other.state_dict().items())
+        return
+    again = tasks.create_trainer(opened, objects, **settings)
+    x, y = trainer.preprocess(data.stack_samples([trainer.settings.train_dataset[i] for i in range(3)]))
+    for _ in range(2):
+        assert again.train_one_batch(x, y)["loss"] == pytest.approx(trainer.train_one_batch(x, y)["loss"], rel=1e-4)
+    labdl.save(opened, tmp_path / "more")
+    assert labdl.load(tmp_path / "more", backend=backend.name).class_names == opened.class_names
+
+
 @pytest.mark.sample(False)
 @pytest.mark.backends("tensorflow", "paddle", "mindspore")
 @pytest.mark.parametrize("name", DETECTORS)

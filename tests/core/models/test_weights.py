@@ -169,6 +169,41 @@ def test_other_classes_keep_a_new_head_and_say_so(folder, published, small):
         create("here", width=8, classes=5)
 
 
+@pytest.mark.sample(every=6)
+@pytest.mark.parametrize(
+    ("name", "path", "is_loaded"),
+    [
+        ("yolov8n", "head/classes/0/0/conv", "head/boxes"),  # its classes have other branches, 80 channels wide
+        ("yolov5n", "head/convolutions/0", "neck"),
+        ("yolov6n", "head/classes/0/1", "head/distances"),
+        ("yolov7_tiny", "head/convolutions/0", "neck"),
+        ("retinanet_resnet18_fpn", "classes/last", "offsets"),
+        ("ssd300_vgg16", "classes/0", "offsets"),
+    ],
+)
+def test_a_detector_for_other_classes_keeps_all_but_the_layers_of_the_classes(name, path, is_loaded):
+    former = models.create(name)
+    public = models.public_state_dict(former.build(*former.input_specs, backend="numpy", seed=1))
+    with pytest.warns(UserWarning, match=rf"all but the head is loaded from the weights: .*{path} \(\d+ outputs there"):
+        model = models.create(name, classes=4, weights=public, backend="numpy")
+    before, after = former.state_dict(), model.state_dict()
+    loaded = {key for key, value in after.items() if np.array_equal(before[key], value)}
+    assert {key for key in after if key.startswith(("backbone", is_loaded))} <= loaded
+    assert f"{path}/kernel:0" not in loaded
+    if hasattr(model, "head"):  # the first biases of a training
+        fresh = {f"head/{key}": value for key, value in model.head.initial_biases().items()}
+        for key in fresh.keys() - loaded:
+            np.testing.assert_array_equal(after[key], fresh[key])
+    with pytest.raises(StateDictError, match="has shape"):
+        models.create(name, classes=4, weights={**public, **_narrowed(public)}, backend="numpy")
+
+
+def _narrowed(public):
+    """A kernel of the backbone that has one input more."""
+    name = next(key for key, value in public.items() if value.ndim == 4)
+    return {name: np.concatenate([public[name], public[name][:, :1]], 1)}
+
+
 def test_a_new_head_has_no_names_of_the_former_classes(folder, small):
     model = create(small)
     model.class_names = ["a", "b", "c"]
