@@ -9,35 +9,33 @@ import numpy as np
 
 from labdl.data.parts import Spectrogram
 from labdl.errors import ConfigError, DataError
-from labdl.generation.transducer import search_transducer
 from labdl.infer.inference_plan import InferencePlan
 from labdl.infer.postprocess.audio import SpeechRecognition, Transcript
 from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.prepared_sample import PreparedSample
-from labdl.infer.pretrained.signals import read_speech
 from labdl.infer.steps import list_steps
-from labdl.models.sound.conformer import LEAST_FRAMES, ConformerCTC
+from labdl.models.sound.recognizers import frames_of_step
 from labdl.models.sound.rnnt import RNNT
 from labdl.nn.module import Module
+from labdl.tasks.samples import read_speech
+from labdl.tasks.transducer_search import search_transducer
 
 _RATE = 16000
-_SUBSAMPLING = 4  # frames of a step of Conformer
-
-
-def is_recognizer(model: Any) -> bool:
-    """Whether a model reads frames of a sound and gives symbols for CTC, or those of a transducer."""
-    return isinstance(model, ConformerCTC | RNNT)
 
 
 def plan_recognizer(model: Module, preprocess: Any, settings: Mapping[str, Any]) -> InferencePlan:
     """The steps before and after a `ConformerCTC` or an `RNNT`, trained with LabDL.
 
     ``preprocess`` are functions from a `labdl.data.Audio` to frames (steps, bins) or to a spectrogram, by default the
-    `preprocessing` of the model. ``settings`` are ``sample_rate`` (16000) and those of `SpeechRecognition`: ``vocabulary`` (a
-    list of symbols, a function, or a tokenizer), ``blank``, ``delimiter`` and ``hop``. Raises ConfigError.
+    `preprocessing` of the model. ``settings`` are ``sample_rate`` (that of the preprocessing, or 16000) and those of
+    `SpeechRecognition`: ``vocabulary`` (a list of symbols, a function, or a tokenizer; by default the ``class_names`` of the
+    model, which `labdl.fine_tune` sets), ``blank``, ``delimiter``, ``hop`` and ``beam_size``. Raises ConfigError.
     """
     rest = dict(settings)
-    rate = rest.pop("sample_rate", _RATE)
+    if model.class_names is not None:
+        rest.setdefault("vocabulary", list(model.class_names))
+    rate = rest.pop("sample_rate", None)
+    rate = _rate_of(model.preprocessing if preprocess is None else preprocess) if rate is None else rate
     if not isinstance(rate, int) or isinstance(rate, bool) or rate < 1:
         raise ConfigError(f"sample_rate wants a whole number above 0, received {rate!r:.80}")
     vocabulary: Any = rest.get("vocabulary")
@@ -51,6 +49,12 @@ def plan_recognizer(model: Module, preprocess: Any, settings: Mapping[str, Any])
     after = get_postprocessor({**rest, "name": "speech_recognition"})
     # sounds differ in length, and padding would change the last step
     return InferencePlan(model, [before], [after], 1, compiled=False)
+
+
+def _rate_of(preprocess: Any) -> int:
+    """The sampling rate that a pipeline of transforms says."""
+    transforms = getattr(preprocess, "transforms", ())
+    return next((rate for one in transforms if isinstance(rate := getattr(one, "sample_rate", None), int)), _RATE)
 
 
 def _steps(model: Module, preprocess: Any) -> Sequence[Callable]:
@@ -71,7 +75,7 @@ class _Frames:
         self.steps, self.rate = steps, sample_rate
         spec: Any = model.input_specs[0]
         self.bins = spec.shape[-1]
-        self.reduction, self.least = _frames_of_step(model)
+        self.reduction, self.least = frames_of_step(model)
 
     def __call__(self, sample: Any) -> PreparedSample:
         value: Any = read_speech(sample, self.rate)
@@ -93,15 +97,8 @@ class _Frames:
         return PreparedSample(np.ascontiguousarray(frames, "float32"), settings)
 
 
-def _frames_of_step(model: Any) -> tuple[int, int]:
-    """How many frames are one step of the output, and the least number that a model takes."""
-    if isinstance(model, RNNT):
-        return model.reduction, model.reduction
-    return (1, 1) if model.encoder.subsampling is None else (_SUBSAMPLING, LEAST_FRAMES)
-
-
 class TransducerWriter:
-    """The transcript of each sound by the greedy search of a transducer, with the settings of `SpeechRecognition`."""
+    """The transcript of each sound by the search of a transducer, with the settings of `SpeechRecognition`."""
 
     def __init__(self, model: RNNT, settings: Any):
         self.model, self.settings = model, settings
@@ -116,5 +113,5 @@ class TransducerWriter:
 
     def _transcribe(self, sample: PreparedSample, settings: Mapping[str, Any]) -> Transcript:
         own: SpeechRecognition = self.settings.replace({**sample.settings, **settings})
-        path = search_transducer(self.model, sample.inputs, blank=own.blank)
+        path = search_transducer(self.model, sample.inputs, blank=own.blank, beam_size=own.beam_size)
         return Transcript(path.symbols, path.steps * own.hop, own.text_of(path.symbols), path.score)

@@ -15,9 +15,10 @@ from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.predict import as_model
 from labdl.infer.prepared_sample import PreparedSample
 from labdl.infer.pretrained import is_pretrained_source, plan_folder, plan_pretrained
-from labdl.infer.recognizers import is_recognizer, plan_recognizer
+from labdl.infer.recognizers import plan_recognizer
 from labdl.infer.steps import list_steps
 from labdl.models import zoo
+from labdl.models.sound.recognizers import is_recognizer
 from labdl.models.weights import find_weights, list_weights
 from labdl.models.weights.weight_set import Preprocessing
 from labdl.nn.module import Module

@@ -8,12 +8,14 @@ from labdl.tasks import (
     video_classification,
 )
 from labdl.tasks.fine_tuning import create_trainer, fine_tune
+from labdl.tasks.speech_recognition import SpeechRecognition
 from labdl.tasks.task import TASKS, Task, find, list_tasks, task
 from labdl.tasks.text_classification import TextClassification
 from labdl.tasks.text_generation import TextGeneration
 
 __all__ = [
     "TASKS",
+    "SpeechRecognition",
     "Task",
     "TextClassification",
     "TextGeneration",

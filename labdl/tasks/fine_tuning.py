@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from labdl.data.dataset import Dataset
-from labdl.data.loader import Loader
 from labdl.data.pipeline import Pipeline, Split
 from labdl.data.reading import Errors
 from labdl.data.splits import open_data
@@ -85,14 +84,12 @@ def create_trainer(
     plan.prepare_model(model, first, classes, backend, seed)
     if lora is not None:
         _add_adapters(model, lora, plan, backend, seed)
-    if errors != "raise":
-        train, val = _load_leniently(train, val, errors, seed, options)
-    options["train_dataset"], options["val_dataset"] = train, val
-    return plan.trainer(
+    options["train_dataset"], options["val_dataset"] = plan.create_loaders(train, val, errors, seed, options)
+    return plan.trainer_of(model)(
         model,
         plan.loss_of(model) if loss is None else loss,
         optimizer,
-        plan.metrics if metrics is None else metrics,
+        plan.metrics_of(model, metrics),
         backend,
         compiled,
         seed=seed,
@@ -117,16 +114,6 @@ def fine_tune(model: str | Module, dataset: Data, **settings: Any) -> Trainer:
     trainer = create_trainer(model, dataset, **settings)
     trainer.fit()
     return trainer
-
-
-def _load_leniently(
-    train: Dataset, val: Dataset | None, errors: Errors, seed: int, options: TrainerOptions
-) -> tuple[Loader, Loader | None]:
-    """Loaders of both parts, with the batches that a trainer makes of these options."""
-    size = options.get("batch_size", 32)
-    ordered = {"shuffle": options.get("shuffle", True), "seed": seed, "drop_last": options.get("drop_last", False)}
-    validation = None if val is None else Loader(val, size, errors=errors)
-    return Loader(train, size, errors=errors, **ordered), validation
 
 
 def _add_adapters(model: Module, lora: int | Mapping[str, Any], plan: Task, backend: str | None, seed: int) -> None:

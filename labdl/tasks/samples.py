@@ -90,3 +90,15 @@ def read_sound(sample: Any, sample_rate: int) -> Audio:
     if not np.isfinite(sound).all():
         raise DataError("the sound has values that are no numbers (NaN or infinite)")
     return sound
+
+
+def read_speech(sample: Any, sample_rate: int) -> Audio:
+    """A sound as `read_sound` reads it. Raises DataError also for silence, such as a single sample."""
+    sound = read_sound(sample, sample_rate)
+    wave = np.asarray(sound)
+    if wave.min() == wave.max():
+        count = wave.shape[-1]
+        raise DataError(
+            f"the sound is silent: its {count} samples are all equal" if count > 1 else "the sound has one sample alone"
+        )
+    return sound

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from labdl.data.dataset import Dataset
+from labdl.data.loader import Loader
 from labdl.data.pipeline import Phase, Pipeline
+from labdl.data.reading import Errors
 from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
 from labdl.models import zoo
 from labdl.nn.module import Module
 from labdl.tasks.samples import read_picture
+from labdl.train.options import TrainerOptions
 from labdl.train.trainer import Trainer
 
 TASKS: dict[str, Task] = {}
@@ -75,6 +78,24 @@ class Task:
     def loss_of(self, model: Module) -> Any:
         """The loss of a model whose ``preprocessing`` is that of the training."""
         return self.loss
+
+    def metrics_of(self, model: Module, metrics: Any) -> Any:
+        """The metrics of a trainer: those of the task if ``metrics`` is None."""
+        return self.metrics if metrics is None else metrics
+
+    def trainer_of(self, model: Module) -> type[Trainer]:
+        """The class of the trainer of a model."""
+        return self.trainer
+
+    def create_loaders(
+        self, train: Dataset, validation: Dataset, errors: Errors, seed: int, options: TrainerOptions
+    ) -> tuple[Any, Any]:
+        """The data of a trainer with these options: the data sets, or loaders of their batches."""
+        if errors == "raise":
+            return train, validation
+        size = options.get("batch_size", 32)
+        ordered = {"shuffle": options.get("shuffle", True), "seed": seed, "drop_last": options.get("drop_last", False)}
+        return Loader(train, size, errors=errors, **ordered), Loader(validation, size, errors=errors)
 
     def count_classes(self, dataset: Dataset) -> int:
         """The number of classes of a data set. Raises ConfigError if it does not know them, or has one alone."""

@@ -1,5 +1,6 @@
 """PyTorch implementations of losses."""
 
+import torch
 import torch.nn.functional as F
 
 
@@ -44,3 +45,14 @@ def huber_loss(prediction, target, delta=1.0, *, reduction="mean"):
     if _differ(prediction, target):
         return NotImplemented
     return F.huber_loss(prediction, target, delta=delta, reduction=reduction)
+
+
+def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", zero_infinity=False):
+    """torch takes log-probabilities, and its kernel no half precision and nothing empty."""
+    if logits.dtype not in (torch.float32, torch.float64) or 0 in (*logits.shape, *targets.shape):
+        return NotImplemented
+    inside = torch.arange(targets.shape[1], device=targets.device) < target_lengths[:, None]
+    labels = torch.where(inside, targets.long(), blank)  # padding may be any number
+    logs = F.log_softmax(logits, -1)
+    lengths = input_lengths.long(), target_lengths.long()
+    return F.ctc_loss(logs, labels, *lengths, blank, reduction=reduction, zero_infinity=zero_infinity)

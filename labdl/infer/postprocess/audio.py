@@ -20,7 +20,10 @@ from labdl.infer.postprocess.base import (
     single_array,
 )
 from labdl.infer.postprocess.classification import check_names
+from labdl.infer.postprocess.ctc_alignment import align_labels
 from labdl.infer.postprocess.vocabulary import Vocabulary, check_vocabulary, decode_tokens, texts_or_tokens
+from labdl.ops import ctc_beam_search_decode
+from labdl.ops.neural.ctc_decoding import CtcHypothesis
 from labdl.settings import INNER, Amount
 from labdl.train.metrics.outputs import log_probabilities
 
@@ -39,18 +42,22 @@ class Transcript:
 
 @postprocessor
 class SpeechRecognition(PostProcessor):
-    """Greedy CTC decoding: the most probable symbol of each frame, without repeats and blanks.
+    """CTC decoding: the most probable symbol of each frame, without repeats and blanks, or a beam search.
 
+    With a ``beam_size`` above 1 so many beginnings of the transcript are kept after each frame, and the score adds up the
+    alignments of the best one (see `labdl.ops.ctc_beam_search_decode`); its times are those of its most probable alignment.
     Logits or log-probabilities (frames, symbols), probabilities with ``from_logits=False``; optionally with the number of
     valid frames as a second output. ``vocabulary`` is a list of symbols, which are concatenated, with ``delimiter`` for a
     space between words; or a function token numbers -> text. ``hop`` is the time between frames.
-    Source: Graves et al., Connectionist Temporal Classification, 2006, best path decoding.
+    Source: Graves et al., Connectionist Temporal Classification, 2006, best path decoding; Hannun et al., First-pass large
+    vocabulary continuous speech recognition using bi-directional recurrent DNNs, 2014, for the beam search.
     """
 
     blank: Annotated[int, Ge(0)] = 0
     vocabulary: Vocabulary = dataclasses.field(default=None, metadata=INNER)
     delimiter: str | None = None
     hop: Seconds = 1.0
+    beam_size: Annotated[int, Ge(1)] = 1
     from_logits: bool | None = None
 
     def check(self) -> None:
@@ -63,12 +70,22 @@ class SpeechRecognition(PostProcessor):
         scores = single_array(self, output, "scores (frames, symbols)", 2)[:length]
         if self.blank >= scores.shape[1]:
             raise ModelError(f"SpeechRecognition: the output has {scores.shape[1]} symbols, no blank {self.blank}")
+        if self.beam_size > 1:
+            return self._search(log_probabilities(scores, self.from_logits is not False))
         path = scores.argmax(1)
         begins = np.flatnonzero(np.diff(path, prepend=-1) != 0)
         begins = begins[path[begins] != self.blank]
         tokens = path[begins]
         score = float(log_probabilities(scores, self.from_logits is not False).max(1).sum()) if scores.size else 0.0
         return Transcript(tokens, begins * self.hop, self.text_of(tokens), score)
+
+    def _search(self, logs: np.ndarray) -> Transcript:
+        """The transcript of log-probabilities (frames, symbols) by beam search, an empty one where none has a probability."""
+        hypotheses = ctc_beam_search_decode(logs[:, None], beam_width=self.beam_size, blank=self.blank)[0]
+        best = hypotheses[0] if hypotheses else CtcHypothesis([], 0.0 if not len(logs) else -np.inf)
+        tokens = np.array(best.labels, "int64")
+        begins = align_labels(logs, tokens, self.blank)
+        return Transcript(tokens, begins * self.hop, self.text_of(tokens), best.log_probability)
 
     def text_of(self, tokens: np.ndarray) -> str | None:
         """The text of symbols (k), None without a vocabulary."""

@@ -7,6 +7,7 @@ of them: of strings or of lists of tokens, or an array (references, length), in 
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -15,6 +16,7 @@ import numpy as np
 from annotated_types import Ge
 
 from labdl.errors import ModelError
+from labdl.settings import INNER
 from labdl.train.metrics.metric import Metric, metric
 from labdl.train.metrics.outputs import class_numbers, log_probabilities
 
@@ -108,15 +110,26 @@ def _rate(wrong, length) -> float:
 
 @metric
 class WordErrorRate(Metric):
-    """Insertions, deletions and substitutions of words, over the number of true words; may exceed 1."""
+    """Insertions, deletions and substitutions of words, over the number of true words; may exceed 1.
+
+    Numbers are words, unless ``vocabulary`` names the symbol of each: the symbols of a row are then joined to a text.
+    """
 
     task = "sequence"
     higher_is_better = False
 
     padding: int = -1
+    vocabulary: tuple[str, ...] | None = dataclasses.field(default=None, metadata=INNER)
 
     def statistics(self, output, target):
+        if self.vocabulary is not None:
+            output, target = (self._texts(rows) for rows in (output, target))
         return _errors(sequences("WordErrorRate", output, target, self.padding))
+
+    def _texts(self, rows) -> list:
+        """Texts of rows of numbers; texts stay as they are."""
+        symbols: tuple[str, ...] = self.vocabulary  # type: ignore[assignment]
+        return [row if isinstance(row, str) else "".join(symbols[n] for n in row if n != self.padding) for row in rows]
 
     def value(self, wrong, length):
         return _rate(wrong, length)
