@@ -15,6 +15,7 @@ from labdl import habits
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
+from labdl.nn.eval_mode import eval_mode
 from labdl.nn.module import Module
 from labdl.runs.metadata import check_name, write_about
 from labdl.runs.reading import values as limits
@@ -332,7 +333,8 @@ class Trainer(ResumableState, Measurements):
                 compiled=self.compiled,
                 function=lambda *inputs: self.forward(inputs if len(inputs) > 1 else inputs[0]),
             )
-        return predict_with(self._predictor, x, batch_size, labels=labels, transform=self.postprocess)
+        with eval_mode([self.model]):  # for postprocess too
+            return predict_with(self._predictor, x, batch_size, labels=labels, transform=self.postprocess)
 
     @show_keywords()
     def test(self, dataset, y=None, *, batch_size: int = 256, **unknown: Any) -> dict[str, float]:

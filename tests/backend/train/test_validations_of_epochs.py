@@ -147,7 +147,7 @@ class Doubled(Trainer):
         return ops.softmax(2 * super().forward(x))
 
     def postprocess(self, output):
-        return output.round(3)
+        return None if self.model.training else output.round(3)
 
 
 def test_predict(backend):
