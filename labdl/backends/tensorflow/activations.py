@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 
 from labdl.backends.tensorflow.arithmetic import erf, needs_gradient
-from labdl.backends.tensorflow.dtypes import floating
+from labdl.backends.tensorflow.dtypes import HALVES, floating
 
 _raw = tf.raw_ops
 
@@ -95,4 +95,6 @@ def softmax(x, axis=-1):
 def log_softmax(x, axis=-1):
     if axis.__class__ is not int:
         raise TypeError("an axis is an integer")
+    if x.dtype in HALVES:  # its gradient sums over the axis, which may be more than the largest number of float16
+        return tf.cast(tf.nn.log_softmax(tf.cast(x, tf.float32), axis), x.dtype)
     return tf.nn.log_softmax(x, axis)
