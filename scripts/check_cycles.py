@@ -53,7 +53,17 @@ ALLOWED: dict[Edge, str] = {
     ("labdl.data.tables.table", "labdl.data.tables.mapped_table"): _METHOD,  # Table.map
     **{
         ("labdl.data.dataset", f"labdl.data.flow.{name}"): _METHOD
-        for name in ["bucketing", "caching", "combination", "entries", "grouping", "map", "resampling", "selection"]
+        for name in [
+            "bucketing",
+            "caching",
+            "combination",
+            "entries",
+            "grouping",
+            "map",
+            "prefetching",
+            "resampling",
+            "selection",
+        ]
     },
     **{
         ("labdl.data.streams.iterable_dataset", f"labdl.data.streams.{name}"): _METHOD
@@ -64,6 +74,7 @@ ALLOWED: dict[Edge, str] = {
             "flow",
             "grouping",
             "mixing",
+            "prefetching",
             "resampling",
             "sample_wise",
             "splitting",

@@ -196,6 +196,10 @@ def _list_samples(path: Path) -> list[tuple[str, list[_Member]]]:
                     key = member.name[: len(member.name) - len(last)] + stem
                     if not samples or samples[-1][0] != key:
                         samples.append((key, []))
+                    if any(suffix == other for other, _, _ in samples[-1][1]):
+                        raise FileFormatError(
+                            f"{path.name} has {last[:80]} twice in a sample: give each sample a key of its own"
+                        )
                     samples[-1][1].append((suffix, member.offset_data, member.size))
         except FileFormatError:
             raise
