@@ -114,7 +114,7 @@ class TrainHandler(_DataHandler):
     async def fit(self, path: str, model: StructureFile, settings: Mapping[str, Any]) -> tuple[dict, dict]:
         """Whether model, data and loss fit together, and the tasks that fit model and data."""
         name = settings["dataset"]
-        tasks = {"tasks": [], "tasks_problem": task_fit.prepared(name), "needs_task": needs_task(name)}
+        tasks = {"tasks": [], "tasks_problem": task_fit.arrays_problem(name), "needs_task": needs_task(name)}
         opened = None
         if name not in SOURCES and not name.endswith(".npz"):
             try:

@@ -31,7 +31,7 @@ class TaskFit:
     problem: str = ""
 
 
-def prepared(name: str) -> str:
+def arrays_problem(name: str) -> str:
     """Why no task fits a data set whose samples are arrays."""
     message = (
         f"No task fits {name}: its samples are arrays that are prepared already. A task prepares the samples of a folder or a "
@@ -50,7 +50,7 @@ def fit_tasks(model: StructureFile, name: str, opened: Opened) -> TaskFit:
     if not matches:
         entries = " and ".join([*dataset.inputs, *dataset.targets])
         message = f"No task fits samples of {name} with {entries}: there are {', '.join(sorted(TASKS))}."
-        return TaskFit((), message if entries else prepared(name))
+        return TaskFit((), message if entries else arrays_problem(name))
     module, outputs = None, compatibility.ends(model.graph).outputs
     names, problems = [], []
     for task in matches:
@@ -61,12 +61,12 @@ def fit_tasks(model: StructureFile, name: str, opened: Opened) -> TaskFit:
                 task.check_output(module, outputs[0], None)
             names.append(task.name)
         except LabDLError as error:
-            problems.append(_sentence(error))
+            problems.append(_message(error))
     return TaskFit(tuple(names), "" if names else problems[0])
 
 
 def task_mismatches(model: StructureFile, opened: Opened, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What `compatibility.mismatches` answers, for a training by the task of the ``settings``, and its transforms by name.
+    """The answer of `compatibility.mismatches` for a training by the task of the ``settings``, and the transforms of the task.
 
     One sample is prepared as in the training, unless its transforms have to be fitted to the data set first.
     """
@@ -83,11 +83,11 @@ def task_mismatches(model: StructureFile, opened: Opened, name: str, settings: M
             task.check_output(module, found.outputs[0], len(dataset.classes) if dataset.classes else None)
         problems = _sample_mismatches(task, module, model.graph, opened, pipeline, name, settings)
     except LabDLError as error:
-        return answer | {"problems": [_sentence(error)]}
+        return answer | {"problems": [_message(error)]}
     return answer | {"problems": problems, "transforms": [type(one).__name__ for one in pipeline.transforms]}
 
 
-def _sentence(error: LabDLError) -> str:
+def _message(error: LabDLError) -> str:
     """The message of an error, where the model of a document has no class of its own."""
     return str(error).replace(GraphModule.__name__, "the model")
 

@@ -15,7 +15,7 @@ export interface FormFieldsProps {
   /** Values, those of defaults included. */
   values: { [name: string]: Json };
   trans: Translator;
-  /** Text for a value that is not set; without it, null means an unknown size. */
+  /** Text for a value that is not set; "auto" without it. */
   nothing?: string;
   onChange: (name: string, value: Json | undefined) => void;
   /** Called when a field loses the focus. */
@@ -32,6 +32,7 @@ export function FormFields(props: FormFieldsProps) {
           <Field
             key={name}
             id={`${idPrefix}_${name}`}
+            name={name}
             label={param.title ?? name}
             param={param}
             value={values[name]}
@@ -99,11 +100,19 @@ function Choice({ id, param, value, trans, onChange }: FieldProps) {
 }
 
 /** Menu of functions, and the settings of the chosen one; a text that is no call of them is edited as it is. */
-function Call({ id, param, value, trans, nothing, onChange }: FieldProps) {
+function Call({
+  id,
+  name,
+  param,
+  value,
+  trans,
+  nothing,
+  onChange
+}: FieldProps) {
   const { calls = {}, values } = acceptsOf(param);
   const call = value === null ? null : readCall(value, calls, values);
   if (call === undefined) {
-    const props = { id, param, value, trans, nothing, onChange };
+    const props = { id, name, param, value, trans, nothing, onChange };
     return <TextParam {...props} />;
   }
   const at = values.indexOf(call?.name ?? null);
@@ -116,9 +125,9 @@ function Call({ id, param, value, trans, nothing, onChange }: FieldProps) {
         value={at}
         onChange={event => onChange(values[Number(event.target.value)])}
       >
-        {values.map((name, index) => (
+        {values.map((word, index) => (
           <option key={index} value={index}>
-            {name === null ? trans.__('none') : formatValue(name)}
+            {word === null ? trans.__('none') : formatValue(word)}
           </option>
         ))}
       </select>
@@ -146,6 +155,6 @@ function Call({ id, param, value, trans, nothing, onChange }: FieldProps) {
   );
 }
 
-function Value({ id, value }: FieldProps) {
-  return <output id={id}>{formatValue(value)}</output>;
+function Value({ id, name, value }: FieldProps) {
+  return <output id={id}>{formatValue(value, name)}</output>;
 }

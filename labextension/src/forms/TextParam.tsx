@@ -1,4 +1,4 @@
-// Text field of a parameter: numbers, lists, words, ? for unknown.
+// Text field of a parameter: numbers, lists, words.
 import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 
 import type { Json } from '../api/graph';
@@ -12,7 +12,9 @@ export function TextParam(props: FieldProps) {
   const isNeeded = param.default === undefined && value === undefined;
 
   const write = (value: Json | undefined) =>
-    value === null && nothing !== undefined ? '' : formatValue(value);
+    value === null && nothing !== undefined
+      ? ''
+      : formatValue(value, props.name);
   const words = acceptsOf(param).values.filter(
     (word): word is string => typeof word === 'string'
   );

@@ -4,10 +4,11 @@ import type { Translator } from '../ui/translator';
 
 export interface FieldProps {
   id: string;
+  name: string;
   param: ParamSchema;
   value: Json | undefined;
   trans: Translator;
-  /** Text for a value that is not set; without it, null means an unknown size. */
+  /** Text for a value that is not set; "auto" without it. */
   nothing?: string;
   onChange: (value: Json | undefined) => void;
 }

@@ -1,27 +1,34 @@
-// Formats and parses parameter values as text: 3 | 3, 3 | same | ?.
+// Formats and parses parameter values as text: 3 | 3, 3 | same | N, 3, ?, ? | auto.
 import type { Json, ParamSchema } from '../api/graph';
 import { Accepts, acceptsOf } from './param-schema';
 import { Translator } from '../ui/translator';
 
 export type Parsed = { value: Json | undefined } | { error: string };
 
-const NULL_WORDS = new Set(['?', 'none', 'null']);
+/** Marks of the canvas: for a value that is found by itself, for an unknown size, and for the size of a batch. */
+const AUTO = 'auto';
+const UNKNOWN = '?';
+const BATCH = 'N';
+const NULL_WORDS = new Set([AUTO, UNKNOWN, 'none', 'null']);
 
-/** The text of a value; empty for undefined. */
-export function formatValue(value: Json | undefined): string {
+/** The text of a value; empty for undefined. The first axis of a setting `shape` is the batch. */
+export function formatValue(value: Json | undefined, name?: string): string {
   if (value === undefined) {
     return '';
   }
   if (value === null) {
-    return '?';
+    return AUTO;
   }
   if (Array.isArray(value)) {
     const isNested = value.some(Array.isArray);
-    const items = value.map(item =>
-      Array.isArray(item) && !item.some(Array.isArray)
+    const items = value.map((item, at) => {
+      if (item === null) {
+        return name === 'shape' && at === 0 ? BATCH : UNKNOWN;
+      }
+      return Array.isArray(item) && !item.some(Array.isArray)
         ? `[${formatValue(item)}]`
-        : formatValue(item)
-    );
+        : formatValue(item);
+    });
     // The outer brackets distinguish [[1, 2]] from [1, 2].
     return isNested ? `[${items.join(', ')}]` : items.join(', ');
   }
@@ -63,7 +70,12 @@ function emptyValue(schema: ParamSchema, trans: Translator): Parsed {
       };
 }
 
-function parse(text: string, accepts: Accepts, trans: Translator): Parsed {
+function parse(
+  text: string,
+  accepts: Accepts,
+  trans: Translator,
+  isItem = false
+): Parsed {
   const word = text.replace(/^(['"])(.*)\1$/, '$2');
   const fixed = accepts.values.find(
     value =>
@@ -84,7 +96,7 @@ function parse(text: string, accepts: Accepts, trans: Translator): Parsed {
   }
   return accepts.text
     ? { value: word }
-    : { error: sentence(text, accepts, trans) };
+    : { error: sentence(text, accepts, trans, isItem) };
 }
 
 function parseNumber(
@@ -193,10 +205,9 @@ function parseItem(text: string, rule: ParamSchema, trans: Translator): Parsed {
   const { items } = rule;
   const isTyped = items && Object.keys(items).length > 0;
   const accepts = acceptsOf(isTyped ? items : { type: 'number' });
-  // shapes on the canvas have N for the batch
-  return text === 'N' && !accepts.text && accepts.values.includes(null)
+  return text === BATCH && !accepts.text && accepts.values.includes(null)
     ? { value: null }
-    : parse(text, accepts, trans);
+    : parse(text, accepts, trans, true);
 }
 
 /** Whether the first bracket is closed by the last one. */
@@ -236,12 +247,25 @@ function splitItems(text: string): string[] {
   return items;
 }
 
-function sentence(text: string, accepts: Accepts, trans: Translator): string {
-  return trans.__('“%1” is not valid: %2.', text, expectation(accepts, trans));
+function sentence(
+  text: string,
+  accepts: Accepts,
+  trans: Translator,
+  isItem = false
+): string {
+  return trans.__(
+    '“%1” is not valid: %2.',
+    text,
+    expectation(accepts, trans, isItem)
+  );
 }
 
 /** Description of the accepted input, as in "an integer, or same". */
-export function expectation(accepts: Accepts, trans: Translator): string {
+export function expectation(
+  accepts: Accepts,
+  trans: Translator,
+  isItem = false
+): string {
   const kinds: string[] = [];
   if (accepts.number) {
     kinds.push(trans.__('a number'));
@@ -252,7 +276,8 @@ export function expectation(accepts: Accepts, trans: Translator): string {
     kinds.push(trans.__('values separated by commas'));
   }
   for (const value of accepts.values) {
-    kinds.push(value === null ? trans.__('? for unknown') : String(value));
+    const nothing = isItem ? trans.__('? for unknown') : AUTO;
+    kinds.push(value === null ? nothing : String(value));
   }
   return trans.__('enter %1', kinds.join(trans.__(', or ')));
 }

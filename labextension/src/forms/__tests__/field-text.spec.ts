@@ -57,6 +57,7 @@ describe('parseText', () => {
     ['10', SHAPE, [10]],
     ['?', MAYBE, null],
     ['none', MAYBE, null],
+    ['auto', MAYBE, null],
     ['', MAYBE, null],
     ['7', MAYBE, 7],
     ['0.25', RATE, 0.25],
@@ -107,7 +108,13 @@ describe('parseText', () => {
     [1e-7, RATE],
     [[[1, 2], [3]], PAIRS]
   ])('reads what it wrote: %j', (value, schema) => {
-    expect(parse(formatValue(value), schema)).toEqual({ value });
+    expect(parse(formatValue(value, 'shape'), schema)).toEqual({ value });
+  });
+
+  it('has the marks of the canvas for the batch, unknown sizes and defaults', () => {
+    expect(formatValue([null, 3, null, 8], 'shape')).toBe('N, 3, ?, 8');
+    expect(formatValue([null, 8], 'sizes')).toBe('?, 8');
+    expect(formatValue(null)).toBe('auto');
   });
 
   it('shows floats whose type JSON does not keep as numbers', () => {
