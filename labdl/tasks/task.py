@@ -75,6 +75,10 @@ class Task:
         """The loss of a model whose ``preprocessing`` is that of the training."""
         return self.loss
 
+    def metrics_of(self, model: Module) -> Sequence[Any]:
+        """The metrics of a model whose ``preprocessing`` is that of the training."""
+        return self.metrics
+
     def count_classes(self, dataset: Dataset) -> int:
         """The number of classes of a data set. Raises ConfigError if it does not know them, or has one alone."""
         if not dataset.classes:
