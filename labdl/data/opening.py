@@ -25,13 +25,16 @@ _KINDS = {"picture": PICTURES, "sound": SOUNDS, "clip": CLIPS, "text": TEXTS}
 _MASKS = ("masks", "mask", "annotations", "labels", "segmentationclass")
 MANIFESTS = ("metadata.jsonl", "metadata.csv", "manifest.jsonl", "manifest.json", "manifest.csv")
 _HEAD = 1 << 16  # bytes
+_LIST_OF_WORDS = re.compile(rb'"(?:tokens|words)"\s*:\s*\[')
+_LIST_OF_TAGS = re.compile(rb'"(?:ner_tags|tags|labels|pos_tags|upos|chunk_tags)"\s*:\s*\[')
 _NAME_OF_FILE = re.compile(
     "({})[\"',;\t\r\n]".format("|".join(map(re.escape, (*PICTURES, *SOUNDS, *CLIPS)))).encode()  # of a manifest
 )
 SUPPORTED = (
     "a folder for each class of pictures, sounds, clips or texts; a folder of such files without classes; pictures with "
     "annotations of COCO, VOC or YOLO, or with a folder of masks; a manifest (.json, .jsonl, .csv) that lists files; a packed "
-    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml)"
+    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml); tagged "
+    "texts (.conll, .json, .jsonl) and questions of SQuAD (.json, .jsonl)"
 )
 
 
@@ -230,10 +233,27 @@ def _open_file(file: Path, largest: int | None) -> Dataset:
             return open_coco(file, file.parent)
     if suffix in (".json", ".jsonl", ".ndjson", ".csv", ".tsv"):
         check_size(file, largest)
-        return _open_rows(file)
+        return _open_annotated_texts(file) or _open_rows(file)
     if suffix not in _FORMATS:
         raise FileFormatError(f"{file.name} is no data set that is known: supported are {SUPPORTED}")
     return _FORMATS[suffix](file, largest)
+
+
+def _open_annotated_texts(file: Path) -> Dataset | None:
+    """Tagged texts or questions of a JSON file, by the names in its beginning; None for other files."""
+    if file.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
+        return None
+    with open_file(file) as stream:
+        head = stream.read(_HEAD)
+    if b'"qas"' in head or (b'"question"' in head and b'"context"' in head and b'"answer_start"' in head):
+        from labdl.data.text_files.squad import SquadDataset
+
+        return SquadDataset(file)
+    if _LIST_OF_WORDS.search(head) and _LIST_OF_TAGS.search(head):
+        from labdl.data.text_files.tagged_texts import TaggedTextDataset
+
+        return TaggedTextDataset(file)
+    return None
 
 
 def _open_rows(file: Path) -> Dataset:
@@ -259,6 +279,13 @@ def _open_texts(file: Path, largest: int | None) -> Dataset:
     from labdl.data.text_files.text_dataset import TextDataset
 
     return TextDataset(file)
+
+
+def _open_tagged_texts(file: Path, largest: int | None) -> Dataset:
+    from labdl.data.text_files.tagged_texts import TaggedTextDataset
+
+    check_size(file, largest)
+    return TaggedTextDataset(file)
 
 
 def _open_arrays(file: Path, largest: int | None) -> Dataset:
@@ -293,6 +320,7 @@ def _formats(name: str) -> Callable[[Any, int | None], Dataset]:
 _FORMATS: dict[str, Callable[[Any, int | None], Dataset]] = {
     ".txt": _open_texts,
     ".xml": _open_texts,
+    ".conll": _open_tagged_texts,
     ".npz": _open_arrays,
     ".npy": _open_arrays,
     ".tar": _formats("WebDataset"),

@@ -30,7 +30,7 @@ def create_trainer(
     model: str | Module,
     dataset: Data,
     *,
-    task: str | Task | None = None,
+    task: str | Mapping[str, Any] | Task | None = None,
     validation: float | Dataset = 0.2,
     size: int | Sequence[int] | None = None,
     classes: int | None = None,
@@ -51,9 +51,9 @@ def create_trainer(
     ``model`` is the name of a zoo model, which gets a head for the ``classes`` of the data set and the ``weights`` of
     `labdl.models.create`; the folder of a pretrained model of texts, or its name on the Hub such as
     "google-bert/bert-base-uncased", see `labdl.models.from_pretrained`; or a Module, which is trained as it is. Of a Module
-    that is not pretrained, the ``task`` is needed, one of `labdl.tasks.list_tasks`; an encoder of texts is trained to classify,
-    a decoder to predict the next token. ``lora=8``, or a dictionary of settings of `labdl.nn.add_lora`, trains low-rank
-    adapters of that rank and the head alone.
+    that is not pretrained, the ``task`` is needed, one of `labdl.tasks.list_tasks`, or a dictionary of its name and settings.
+    Without it an encoder of texts is trained to classify, a decoder to predict the next token, both together to translate.
+    ``lora=8``, or a dictionary of settings of `labdl.nn.add_lora`, trains low-rank adapters of that rank and the head alone.
     ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
@@ -129,9 +129,11 @@ def _add_adapters(model: Module, lora: int | Mapping[str, Any], plan: Task, back
     add_lora(model, **{"modules_to_save": paths, **settings}, seed=seed)
 
 
-def _task_of(model: str | Module, task: str | Task | None) -> Task:
+def _task_of(model: str | Module, task: str | Mapping[str, Any] | Task | None) -> Task:
     if isinstance(task, Task):
         return task
+    if isinstance(task, Mapping):
+        return _task_with_settings(task)
     if task is not None:
         return find(task)
     pretrained = model if text_models.is_pretrained_name(model) else getattr(model, "pretrained", None)
@@ -140,6 +142,19 @@ def _task_of(model: str | Module, task: str | Task | None) -> Task:
     if isinstance(model, str):
         return find(zoo.find(model).task)
     raise ConfigError(f"{type(model).__name__} has no task of its own: give task=, one of {', '.join(list_tasks())}")
+
+
+def _task_with_settings(values: Mapping[str, Any]) -> Task:
+    """A task by its name and its settings, as in files: ``{"name": "summarization", "prefix": "summarize: "}``."""
+    settings = {str(key): value for key, value in values.items() if key != "name"}
+    cls = type(find(values.get("name", "")))
+    known = [name for name in inspect.signature(cls).parameters if cls.__init__ is not object.__init__]
+    unknown = next((name for name in settings if name not in known), None)
+    if unknown is not None:
+        raise ConfigError(
+            f"the task {cls.name} has the settings {', '.join(known) or '(none)'}, received {unknown!r:.60}"
+        )
+    return cls(**settings)
 
 
 def _training_part(opened: Dataset | Mapping[str, Dataset]) -> Dataset:

@@ -21,4 +21,9 @@ class LanguageModelTrainer(Trainer):
         loss = self.loss(logits, y)
         if not all(type(metric) is Perplexity for metric in self.metrics.values()):
             return loss, logits
-        return loss, ops.cross_entropy(ops.stop_gradient(logits), y, reduction="none")
+        # one more axis, as that of the classes: the mean over batches counts the targets by the axes of the output
+        losses = ops.cross_entropy(ops.stop_gradient(logits), y, reduction="none")
+        return loss, ops.expand_dims(losses, -1)
+
+    def postprocess(self, output: Any) -> Any:
+        return output[..., 0] if output.ndim == 3 and output.shape[-1] == 1 else output

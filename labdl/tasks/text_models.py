@@ -11,7 +11,7 @@ from labdl.data.text import SentencePiece, Tokenizer
 from labdl.errors import ConfigError
 from labdl.models import from_pretrained, zoo
 from labdl.models.pretrained import PretrainedFolder
-from labdl.models.pretrained.family import Family
+from labdl.models.pretrained.family import Family, source_and_target
 from labdl.models.pretrained.family import find as find_family
 from labdl.models.pretrained.folder import read_config
 from labdl.models.pretrained.location import find_folder
@@ -29,25 +29,51 @@ def is_pretrained_name(model: Any) -> bool:
 
 
 def task_of_pretrained(model: str | Path | PretrainedFolder) -> str | None:
-    """The task that a pretrained model of texts is trained for: classification by an encoder, else generation, or None."""
-    known = isinstance(model, PretrainedFolder)
-    family = model.family if known else find_family(read_config(find_folder(model)))
+    """The task that a pretrained model of texts is trained for, None for another one.
+
+    Of an encoder it is that of its head for tokens or questions where the folder has one, else classification; of a decoder
+    generation, of both together translation or text to text.
+    """
+    if isinstance(model, PretrainedFolder):
+        family, own = model.family, model.architecture
+    else:
+        config = read_config(find_folder(model))
+        family, listed = find_family(config), config.get("architectures")
+        own = listed[0] if isinstance(listed, list) and listed else None
     tasks = [head.task for head in family.heads.values()]
+    if family.inputs is source_and_target:
+        return "translation" if "translation" in tasks else "text to text"
+    if own in family.heads and family.heads[own].task in ("token classification", "question answering"):
+        return family.heads[own].task
     return next((task for task in ("text classification", "text generation") if task in tasks), None)
 
 
-def load_for_task(name: str, task: str, backend: str | None, **settings: Any) -> Module:
-    """Load a pretrained model with the head of a task. Raises ConfigError for a family without one."""
+def load_for_task(name: str, task: str, backend: str | None, *, ending: str = "", **settings: Any) -> Module:
+    """Load a pretrained model with the head of a task, whose name has an ``ending`` where several heads have the task.
+
+    Raises ConfigError for a family without one.
+    """
     config = read_config(find_folder(name))
     family = find_family(config)
     own = config.get("architectures")
-    heads = _heads_of(family, task)
+    heads = [head for head in _heads_of(family, task) if head.endswith(ending)]
     if not heads:
         raise ConfigError(
             f"{family.model_type} has no head for {task}, only {', '.join(sorted(family.heads))}: choose another model"
         )
     first = own[0] if isinstance(own, list) and own else None
     return from_pretrained(name, backend=backend, architecture=None if first in heads else heads[0], **settings)
+
+
+def load_encoder_decoder(name: str, task: str, backend: str | None) -> Module:
+    """Load a pretrained encoder-decoder of texts, whatever its task. Raises ConfigError for other families."""
+    family = find_family(read_config(find_folder(name)))
+    if family.inputs is not source_and_target:
+        raise ConfigError(
+            f"{task} wants an encoder-decoder of texts such as T5, BART or Marian, {family.model_type} is none: choose another "
+            "model"
+        )
+    return from_pretrained(name, backend=backend)
 
 
 def _heads_of(family: Family, task: str) -> list[str]:
@@ -80,8 +106,8 @@ def check_vocabulary(model: Module, tokenizer: Tokenizer | SentencePiece) -> Non
         )
 
 
-def length_of(model: Module, size: Any) -> int:
-    """The number of tokens of a sample: ``size``, the length that the model was made for, or 128 at most.
+def length_of(model: Module, size: Any, usual: int = USUAL_LENGTH) -> int:
+    """The number of tokens of a sample: ``size``, the length that the model was made for, or the ``usual`` one at most.
 
     Raises ConfigError for more than the positions of the model.
     """
@@ -89,8 +115,8 @@ def length_of(model: Module, size: Any) -> int:
     limit = min(positions, default=None)
     if size is None:
         first = (model._input_specs or (None,))[0]
-        usual = first.shape[1] if first is not None and first.ndim == 2 else None
-        return usual or min(USUAL_LENGTH, limit or USUAL_LENGTH)
+        own = first.shape[1] if first is not None and first.ndim == 2 else None
+        return own or min(usual, limit or usual)
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ConfigError(f"size of a text is its number of tokens, received {size!r:.60}")
     if limit is not None and size > limit:

@@ -129,18 +129,34 @@ class Tokenizer(BatchEncoder):
             encoding.truncate(length)  # where special tokens alone are more
         return encoding
 
-    def encoding(self, text: str, pair: str | None = None) -> Encoding:
-        """The tokens of a text, or of a pair, with special tokens, segments and their places in the texts."""
+    def encoding(self, text: str, pair: str | None = None, *, max_length: int | None = None) -> Encoding:
+        """The tokens of a text, or of a pair, with special tokens, segments and their places in the texts.
+
+        Texts of more than ``max_length`` tokens are cut off as by `encode`.
+        """
+        if max_length is not None:
+            return _as_encoding(self._encode_within(text, pair, max_length, True))
         with _PANICS_AS_ERRORS:
-            encoding = self.model.encode(text, pair, add_special_tokens=True)
-        parts = [-1 if part is None else part for part in encoding.sequence_ids]
-        return Encoding(
-            np.array(encoding.ids, "int64"),
-            np.array(encoding.type_ids, "int64"),
-            np.array(encoding.offsets, "int64").reshape(-1, 2),
-            np.array(parts, "int64"),
-            tuple(encoding.tokens),
-        )
+            return _as_encoding(self.model.encode(text, pair, add_special_tokens=True))
+
+    def windows(self, text: str, pair: str, *, max_length: int, stride: int) -> list[Encoding]:
+        """The tokens of a pair in windows of at most ``max_length``, of which each has the whole text and a part of ``pair``.
+
+        Neighboring parts have ``stride`` tokens in common. Raises DataError for a text that leaves no room for more. Source:
+        transformers.PreTrainedTokenizer with truncation="only_second".
+        """
+        with _PANICS_AS_ERRORS:
+            first, second = (self.model.encode(part, add_special_tokens=False) for part in (text, pair))
+            room = max_length - len(first.ids) - self.model.num_special_tokens_to_add(True)
+            if room <= stride and len(second.ids) > room:
+                raise DataError(
+                    f"a window of {max_length} tokens has room for {max(room, 0)} beside a text of {len(first.ids)}: that "
+                    f"has to be more than stride={stride}"
+                )
+            if len(second.ids) > room:
+                second.truncate(room, stride=stride)
+            whole = self.model.post_process(first, second, True)
+        return [_as_encoding(each) for each in (whole, *whole.overflowing)]
 
     def tokens(self, text: str, *, add_special_tokens: bool = False, with_offsets: bool = False) -> Tokens:
         """Tokens of a text as the model writes them, such as "Ġcat" or "##s"."""
@@ -232,6 +248,17 @@ class Tokenizer(BatchEncoder):
 
     def __repr__(self) -> str:
         return f"Tokenizer({type(self.model.model).__name__}, {self.vocab_size} tokens)"
+
+
+def _as_encoding(encoding: Any) -> Encoding:
+    parts = [-1 if part is None else part for part in encoding.sequence_ids]
+    return Encoding(
+        np.array(encoding.ids, "int64"),
+        np.array(encoding.type_ids, "int64"),
+        np.array(encoding.offsets, "int64").reshape(-1, 2),
+        np.array(parts, "int64"),
+        tuple(encoding.tokens),
+    )
 
 
 class _PanicsAsErrors:

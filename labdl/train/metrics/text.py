@@ -251,14 +251,13 @@ class Perplexity(Metric):
 
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
+        counted = target != (_IGNORED if self.ignored_target is None else self.ignored_target)
         if output.shape == target.shape and output.dtype.kind == "f":
-            counted = target != self.ignore_index
             return output[counted].sum(dtype="float64"), np.count_nonzero(counted)
         if output.shape[:-1] != target.shape:
             raise ModelError(
                 f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and {target.shape}"
             )
-        counted = target != (_IGNORED if self.ignored_target is None else self.ignored_target)
         logs = log_probabilities(output[counted], self.takes_logits)
         numbers = class_numbers("Perplexity", target[counted], output.shape[-1])
         return -np.take_along_axis(logs, numbers[:, None], -1).sum(), np.count_nonzero(counted)

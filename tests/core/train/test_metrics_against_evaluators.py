@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[2] / "oracles" / "evaluators"
 ROUGE = json.loads((FOLDER / "rouge.json").read_text(encoding="utf-8"))
 SETS = json.loads((FOLDER / "sacrebleu.json").read_text(encoding="utf-8"))["sets"]
+TAGGED = json.loads((FOLDER / "seqeval.json").read_text(encoding="utf-8"))["sets"]
 SEVERAL = json.loads((FOLDER / "references.json").read_text(encoding="utf-8"))["sets"]
 
 
@@ -335,3 +336,41 @@ def test_masks_and_crowds_by_hand():
         ModelError, match=r"wants masks \(boxes, height, width\) of one size for the 3 detections and 2"
     ):
         M.BoxRecall(masks=True)(output, {**target, "masks": masks})
+
+
+@pytest.mark.parametrize("at", range(len(TAGGED)))
+def test_entities_equal_seqeval(at):
+    each = TAGGED[at]
+    names = sorted({tag for row in (*each["true"], *each["predicted"]) for tag in row})
+    length = max(map(len, each["true"])) + 2
+    sides = [
+        np.array([[names.index(tag) for tag in row] + [-100] * (length - len(row)) for row in each[side]])
+        for side in ("predicted", "true")
+    ]
+    sides[0][sides[1] == -100] = 0  # a model predicts something for padding too
+    metric = M.EntityF1(names=tuple(names))
+    assert metric(*sides) == pytest.approx(each["f1"], abs=1e-12)
+    scores = np.eye(len(names))[sides[0]]
+    assert metric(scores, sides[1]) == pytest.approx(each["f1"], abs=1e-12)
+
+
+def test_answers_by_hand():
+    """Examples of the evaluation of SQuAD: case, punctuation and articles do not count, the best reference does."""
+    answers, references = (
+        ["The Wind!", "", "the old town hall", "sea"],
+        [["wind"], [], ["town", "old town"], "the sea, sea"],
+    )
+    assert M.SquadExactMatch()(answers, references) == 0.5
+    assert M.SquadF1()(answers, references) == pytest.approx((1 + 1 + 4 / 5 + 2 / 3) / 4)
+    assert M.SquadF1()([""], [["wind"]]) == M.SquadF1()(["wind"], [[]]) == 0
+    with pytest.raises(ModelError, match="SquadF1 wants as many answers as targets"):
+        M.SquadF1()(["a"], [])
+
+
+def test_entities_without_names_and_wrong_classes():
+    assert M.EntityF1()(np.array([[0, 1, 1, 2]]), np.array([[0, 1, 1, 0]])) == pytest.approx(2 / 3)
+    assert M.EntityF1()(np.array([[0]]), np.array([[0]])) == 0
+    with pytest.raises(ModelError, match="has 1 names, received the class 1"):
+        M.EntityF1(names=("O",))(np.array([[1]]), np.array([[0]]))
+    with pytest.raises(ModelError, match="wants scores"):
+        M.EntityF1()(np.array([1]), np.array([1]))

@@ -54,6 +54,7 @@ METRIC_BASES = {
     **{(name, "tokenizer"): (MARKED, {}) for name in ("rouge1", "rouge2", "rouge_l")},
     ("exact_match", "padding"): ((np.array([[1, 0, 2]]), np.array([[1, 2, 0]])), {"padding": 9}),
     ("chrf", "lowercase"): (LONG, {}),
+    ("entity_f1", "names"): ((TOKENS, TRUE_TOKENS), {"names": ("B-X", "I-X", "O", "B-Y")}),
 }
 OTHER_OUTPUTS = "outputs of another form, which tests of detection have"
 FORM = "it says which of two forms the outputs have; the other is refused"
