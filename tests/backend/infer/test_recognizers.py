@@ -1,5 +1,7 @@
 """Sounds to transcripts by CTC and by a transducer, on one backend: greedy paths of the whole model, and bad sounds."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,10 @@ from labdl.data import transforms as T
 from labdl.errors import LabDLError
 from labdl.infer import Inference
 from labdl.models.sound.conformer import Conformer, ConformerCTC
+from labdl.models.sound.rnnt import RNNT
 from labdl.models.zoo import ZOO
 from labdl.spec import Spec
+from labdl.tasks.transducer_search import search_transducer
 
 RATE = 8000
 SOUND = np.random.default_rng(0).normal(size=4000).astype("float32") * 0.1
@@ -72,6 +76,53 @@ def test_a_transcript_by_a_transducer_is_the_greedy_path(backend):
     assert result.score == pytest.approx(score, rel=1e-4)
     assert result.text == "".join(SYMBOLS[symbol] for symbol in written[1:])
     assert (np.diff(result.times) >= 0).all()
+
+
+@pytest.mark.sample(backends=1)
+def test_beam_search_of_a_transducer_finds_the_most_probable_symbols(backend):
+    """Against the sum over all alignments of at most two symbols a step, by the logits of the whole model."""
+    model = RNNT(
+        3,
+        features=8,
+        layers=1,
+        heads=2,
+        feed_forward=12,
+        segment=4,
+        left_context=1,
+        right_context=2,
+        reduction=2,
+        reduced=4,
+        embedding=6,
+        predictor_layers=1,
+    )
+    model.build(Spec((None, 8, 5)), Spec((None, 4), "int64"), backend=backend.name, seed=3).eval()
+    heard = np.random.default_rng(2).normal(size=(6, 5)).astype("float32") * 3
+    emissions = [symbols for count in range(3) for symbols in itertools.product((1, 2), repeat=count)]
+    sequences = [symbols for count in range(7) for symbols in itertools.product((1, 2), repeat=count)]
+    written = np.array([[0, *symbols, *[0] * (6 - len(symbols))] for symbols in sequences])
+    frames = np.repeat(np.concatenate([heard, np.zeros((2, 5), "float32")])[None], len(sequences), 0)
+    logits = labdl.to_numpy(model(backend.tensor(frames), backend.tensor(written))).astype("float64")
+    logs = dict(zip(sequences, logits - np.log(np.exp(logits).sum(-1, keepdims=True)), strict=True))
+    scores: dict[tuple, list[float]] = {}
+    for alignment in itertools.product(emissions, repeat=3):
+        symbols, score, place = tuple(itertools.chain(*alignment)), 0.0, 0
+        for step, emitted in enumerate(alignment):
+            for symbol in (*emitted, 0):
+                score += logs[symbols][step, place, symbol]
+                place += symbol > 0
+        scores.setdefault(symbols, []).append(score)
+    totals = {symbols: np.logaddexp.reduce(each) for symbols, each in scores.items()}
+    best = max(totals, key=totals.__getitem__)
+    path = search_transducer(model, heard, symbols_per_step=2, beam_size=500)
+    assert tuple(path.symbols) == best
+    assert path.score == pytest.approx(totals[best], rel=1e-4)
+    assert len(path.steps) == len(best)
+    assert (np.diff(path.steps) >= 0).all()
+    narrow = search_transducer(model, heard, symbols_per_step=2, beam_size=2)
+    greedy = search_transducer(model, heard, symbols_per_step=2)
+    assert greedy.score <= narrow.score <= path.score + 1e-6
+    with pytest.raises(LabDLError, match="beam_size wants a whole number above 0, received 0"):
+        search_transducer(model, heard, beam_size=0)
 
 
 @pytest.mark.sample(backends=1)

@@ -26,6 +26,31 @@ def frames(path, symbols):
 # -- speech
 
 
+@given(st.integers(1, 5), st.integers(2, 3), st.integers(0, 2**20))
+def test_beam_search_of_ctc_adds_up_alignments_and_aligns_the_best(steps, symbols, seed):
+    """Against all paths: the best transcript by the sum of its paths, its times by the best of them."""
+    scores = np.random.default_rng(seed).normal(size=(steps, symbols)) * 2
+    logs = scores - scipy.special.logsumexp(scores, axis=1, keepdims=True)
+    paths: dict[tuple, list[tuple[float, list[int]]]] = {}
+    for path in itertools.product(range(symbols), repeat=steps):
+        begins = [at for at, n in enumerate(path) if n and (at == 0 or n != path[at - 1])]
+        score = float(logs[np.arange(steps), path].sum())
+        paths.setdefault(tuple(path[at] for at in begins), []).append((score, begins))
+    totals = {labels: scipy.special.logsumexp([score for score, _ in each]) for labels, each in paths.items()}
+    best = max(totals, key=totals.__getitem__)
+    transcript = SpeechRecognition(beam_size=1000, hop=0.5)(scores)
+    assert tuple(transcript.tokens) == best
+    assert transcript.score == pytest.approx(totals[best])
+    assert transcript.times.tolist() == [0.5 * at for at in max(paths[best])[1]]
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_beam_search_of_ctc_without_symbols(count):
+    transcript = SpeechRecognition(beam_size=4, vocabulary=LETTERS)(np.tile([9.0, 0, 0, 0, 0], (count, 1)))
+    assert (transcript.text, len(transcript.times)) == ("", 0)
+    assert transcript.score <= 0
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [("a_ab_", "aab"), ("_aa__abb", "aab"), ("ccaat_", "cat"), ("_aab__bt", "abbt"), ("____", ""), ("aaaa", "a")],
