@@ -33,8 +33,8 @@ _NAME_OF_FILE = re.compile(
 SUPPORTED = (
     "a folder for each class of pictures, sounds, clips or texts; a folder of such files without classes; pictures with "
     "annotations of COCO, VOC or YOLO, or with a folder of masks; a manifest (.json, .jsonl, .csv) that lists files; a packed "
-    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml); tagged "
-    "texts (.conll, .json, .jsonl) and questions of SQuAD (.json, .jsonl)"
+    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml); "
+    "tagged texts (.conll, .json, .jsonl) and questions of SQuAD (.json, .jsonl)"
 )
 
 

@@ -108,4 +108,3 @@ class TextTask(Task):
                 f"{self.name} wants a model that gives {form}, one number for each class, {type(model).__name__} gives "
                 f"{received}: model.replace_head({count}) changes the number"
             )
-
