@@ -15,6 +15,7 @@ from labdl.data.text.vocabulary import texts_of
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
 from labdl.spec import Spec
+from labdl.tasks import text_models
 from labdl.tasks.language_model_trainer import LanguageModelTrainer
 from labdl.tasks.padded_texts import IGNORED
 from labdl.tasks.task import task
@@ -50,6 +51,10 @@ class MaskedWords(TextTask):
 
     def count_classes(self, dataset: Dataset) -> int:
         return 0
+
+    def check(self, model: Module, dataset: Dataset) -> None:
+        super().check(model, dataset)
+        mask_token(self.tokenizer or text_models.tokenizer_of(model))
 
     def prepare_datasets(
         self, model: Module, opened: Dataset | Mapping[str, Dataset], pipeline: Pipeline, classes: int | None

@@ -26,7 +26,7 @@ class TextSimilarity(TextTask):
 
     name = "text similarity"
     targets = ("label",)
-    loss = "mse"
+    loss = "mean_squared_error"
     metrics = ("pearson_correlation", "spearman_correlation")
     postprocess = None
     head = "text classification"
