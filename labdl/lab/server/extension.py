@@ -36,6 +36,7 @@ from labdl.lab.server.model_files import keep_together
 from labdl.lab.server.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
 from labdl.lab.server.run_handlers import RUN_ROUTES
 from labdl.lab.server.training_handlers import DataHandler, DatasetsHandler, TrainHandler
+from labdl.translation import translate_form
 
 SUFFIX = ".labdl"
 NAMES_LIMIT = 100
@@ -46,7 +47,8 @@ class LayersHandler(LabDLHandler):
     @web.authenticated
     @authorized
     async def get(self):
-        self.answer(LayersAnswer, await self.compute(service.layers))
+        layers = await self.compute(service.layers)
+        self.answer(LayersAnswer, translate_form(layers, self.language))
 
 
 class NewGraphHandler(LabDLHandler):

@@ -23,13 +23,15 @@ from labdl.lab.server.dataset_handlers import DatasetHandler
 from labdl.lab.training import compatibility, data_files, options, script, task_fit
 from labdl.lab.training.data_files import needs_task
 from labdl.saving.structure import StructureFile
+from labdl.translation import translate_form
 
 
 class DatasetsHandler(LabDLHandler):
     @web.authenticated
     @authorized
     async def get(self):
-        self.answer(TrainingChoices, await self.compute(options.choices))
+        choices = await self.compute(options.choices)
+        self.answer(TrainingChoices, translate_form(choices, self.language))
 
 
 _TABLE = ("target", "missing", "encode")  # settings of a table that say what is read

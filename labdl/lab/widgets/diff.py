@@ -18,6 +18,7 @@ from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.widgets import graph_output
 from labdl.lab.widgets.base import NotebookWidget
 from labdl.lab.widgets.requests import graph_of, reply_to
+from labdl.translation import asked_language, translate_form
 
 if TYPE_CHECKING:
     from labdl.nn import Module
@@ -54,7 +55,7 @@ class Diff(NotebookWidget):
 def _result(asked: WidgetRequest) -> dict[str, Any]:
     match asked.name:
         case "layers":
-            return write(LayersAnswer, service.layers())
+            return write(LayersAnswer, translate_form(service.layers(), asked_language()))
         case "layout":
             return write(LayoutAnswer, arrangement.layout(read(LayoutRequest, asked.fields())))
         case "check":

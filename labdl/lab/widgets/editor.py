@@ -23,6 +23,7 @@ from labdl.lab.widgets.base import NotebookWidget
 from labdl.lab.widgets.event_messages import ModelRunSender
 from labdl.lab.widgets.interactive_page import has_page
 from labdl.lab.widgets.requests import graph_of, reply_to
+from labdl.translation import asked_language, translate_form
 
 if TYPE_CHECKING:
     from labdl.nn import Module
@@ -109,7 +110,7 @@ class Editor(NotebookWidget):
         """The answer to a request. Raises ConfigError for an unknown request, LabDLError for bad data."""
         match asked.name:
             case "layers":
-                return write(LayersAnswer, service.layers())
+                return write(LayersAnswer, translate_form(service.layers(), asked_language()))
             case "classes":
                 return write(KernelClasses, {"classes": classes_of(sys.modules["__main__"].__dict__)})
             case "read":
