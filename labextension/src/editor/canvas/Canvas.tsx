@@ -105,13 +105,20 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
   const faulty = useFaultEdges(view.graph);
   const oldEdges = useRef(new Map<string, LayerFlowEdge>());
+  const edgeTable = view.graph.edges;
+  const selectedEdges = view.selected.edges;
   const edges = useMemo(() => {
     const broken = new Set(problems.flatMap(problem => problem.edge ?? []));
     const { current } = oldEdges;
-    const next = flowEdges(view, broken, current, drop.edge, faulty);
+    const next = flowEdges(
+      edgeTable,
+      selectedEdges,
+      { broken, faulty, dropOn: drop.edge },
+      current
+    );
     oldEdges.current = new Map(next.map(edge => [edge.id, edge]));
     return next;
-  }, [view, problems, drop.edge, faulty]);
+  }, [edgeTable, selectedEdges, problems, drop.edge, faulty]);
 
   // React Flow redraws every edge when a node moves, so large graphs use a single path when zoomed out.
   const isFar = useStore(state => state.transform[2] < FAR);
@@ -354,7 +361,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
           onDrop={moveTo}
         />
         <Controls showInteractive={false} onFitView={actions.fit} />
-        {props.hasOverview && nodes.length > 0 && <Overview />}
+        {props.hasOverview && <Overview nodes={drawn} />}
         {props.children}
       </ReactFlow>
     </div>

@@ -1,83 +1,171 @@
 // Overview of the graph in a corner of the canvas, while it is of use and in nobody's way.
-import { MiniMap, ReactFlowState, useStore } from '@xyflow/react';
-import { useEffect, useReducer, useRef } from 'react';
+// React Flow's own map has an element and a subscription for each node, which all work at every step of a movement.
+import { Panel, useReactFlow, useStore } from '@xyflow/react';
+import {
+  memo,
+  PointerEvent,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState
+} from 'react';
 
 import { useEditorContext } from '../context';
 import { CanvasNode } from '../notes/react-flow-notes';
+import {
+  boundsOf,
+  isUseful,
+  pathOf,
+  Rect,
+  rectOf,
+  scaleFor,
+  unionOf
+} from './overview-geometry';
 
 const SIZE = { width: 150, height: 100 };
 /** Distance from the corner, and from the layers, in pixels. */
 const MARGIN = 10;
 /** A smaller canvas has no room for it. */
 const LEAST = { width: 600, height: 320 };
+/** Binary logarithm of the zoom for each pixel of the wheel, as on the canvas. */
+const WHEEL = 0.002;
 
-const mapClass = ({ selected, type }: CanvasNode) =>
-  type === 'note' ? 'labdl-mod-note' : selected ? 'labdl-mod-selected' : '';
-
-export function Overview() {
-  const { trans } = useEditorContext();
-  const isHeld = useRef(false);
-  const [, look] = useReducer((times: number) => times + 1, 0);
-  // While it is dragged it stays, although layers come under it.
-  const isShown = useStore(state => isHeld.current || isUseful(state));
-  useEffect(() => {
-    const release = () => {
-      if (isHeld.current) {
-        isHeld.current = false;
-        look();
-      }
-    };
-    window.addEventListener('pointerup', release);
-    window.addEventListener('pointercancel', release);
-    return () => {
-      window.removeEventListener('pointerup', release);
-      window.removeEventListener('pointercancel', release);
-    };
-  }, []);
-  return (
-    <div
-      className="labdl-overview"
-      data-hidden={isShown ? undefined : ''}
-      onPointerDown={() => {
-        isHeld.current = true;
-      }}
-    >
-      <MiniMap
-        pannable
-        zoomable
-        style={SIZE}
-        nodeClassName={mapClass}
-        ariaLabel={trans.__('Overview')}
-      />
-    </div>
-  );
+interface OverviewProps {
+  nodes: CanvasNode[];
 }
 
-/** Whether layers are out of view, and none is where the overview would lie. */
-function isUseful(state: ReactFlowState): boolean {
-  const { width, height, nodeLookup } = state;
-  const [x, y, zoom] = state.transform;
-  if (width < LEAST.width || height < LEAST.height) {
-    return false;
-  }
-  const left = width - SIZE.width - 2 * MARGIN;
-  const top = height - SIZE.height - 2 * MARGIN;
-  let isBeyond = false;
-  for (const { internals, measured } of nodeLookup.values()) {
-    const at = internals.positionAbsolute;
-    const start = [at.x * zoom + x, at.y * zoom + y];
-    const end = [
-      start[0] + (measured.width ?? 0) * zoom,
-      start[1] + (measured.height ?? 0) * zoom
-    ];
-    if (start[0] < 0 || start[1] < 0 || end[0] > width || end[1] > height) {
-      isBeyond = true;
+export const Overview = memo(function Overview(props: OverviewProps) {
+  // The canvas does not wait for the overview while nodes are dragged.
+  const nodes = useDeferredValue(props.nodes);
+  const { trans } = useEditorContext();
+  const flow = useReactFlow();
+  const width = useStore(state => state.width);
+  const height = useStore(state => state.height);
+  const transform = useStore(state => state.transform);
+  const map = useRef<SVGSVGElement>(null);
+  /** Position of the pointer that holds the map; null while none does. */
+  const held = useRef<{ x: number; y: number } | null>(null);
+  const [isHeld, setHeld] = useState(false);
+
+  const rects = useMemo(() => nodes.map(rectOf), [nodes]);
+  const bounds = useMemo(() => boundsOf(rects), [rects]);
+  const corner = {
+    x: width - SIZE.width - 2 * MARGIN,
+    y: height - SIZE.height - 2 * MARGIN,
+    width: SIZE.width + 2 * MARGIN,
+    height: SIZE.height + 2 * MARGIN
+  };
+  const hasRoom = width >= LEAST.width && height >= LEAST.height;
+  // While it is dragged it stays, although layers come under it.
+  const isShown =
+    bounds !== null &&
+    (isHeld ||
+      (hasRoom && isUseful(rects, transform, { width, height }, corner)));
+
+  const [left, top, zoom] = transform;
+  const view = {
+    x: -left / zoom,
+    y: -top / zoom,
+    width: width / zoom,
+    height: height / zoom
+  };
+  const { x, y, units } = scaleFor(bounds ? unionOf(bounds, view) : view, SIZE);
+  const paths = useMemo(() => {
+    const scale = { x, y, units };
+    const byKind = new Map(KINDS.map(kind => [kind, [] as Rect[]]));
+    if (isShown) {
+      nodes.forEach((node, at) => byKind.get(kindOf(node))?.push(rects[at]));
     }
-    const isUnder =
-      end[0] > left && end[1] > top && start[0] < width && start[1] < height;
-    if (isUnder) {
-      return false;
-    }
+    return [...byKind].map(([kind, some]) => ({
+      kind,
+      path: pathOf(some, scale)
+    }));
+  }, [nodes, rects, isShown, x, y, units]);
+
+  // React's own listener for the wheel cannot keep the page from scrolling.
+  useEffect(() => {
+    const turn = (event: WheelEvent) => {
+      event.preventDefault();
+      event.stopPropagation();
+      void flow.zoomTo(flow.getZoom() * 2 ** (-event.deltaY * WHEEL));
+    };
+    const element = map.current;
+    element?.addEventListener('wheel', turn, { passive: false });
+    return () => element?.removeEventListener('wheel', turn);
+  }, [flow, isShown]);
+
+  if (!isShown) {
+    return null;
   }
-  return isBeyond;
+
+  const hold = (event: PointerEvent<SVGSVGElement>) => {
+    if (event.button === 0) {
+      event.currentTarget.setPointerCapture(event.pointerId);
+      held.current = { x: event.clientX, y: event.clientY };
+      setHeld(true);
+    }
+  };
+  const drag = (event: PointerEvent<SVGSVGElement>) => {
+    if (!held.current) {
+      return;
+    }
+    const now = flow.getViewport();
+    const along = units * now.zoom;
+    void flow.setViewport({
+      ...now,
+      x: now.x - (event.clientX - held.current.x) * along,
+      y: now.y - (event.clientY - held.current.y) * along
+    });
+    held.current = { x: event.clientX, y: event.clientY };
+  };
+  const release = () => {
+    held.current = null;
+    setHeld(false);
+  };
+
+  const pixels = {
+    x: (view.x - x) / units,
+    y: (view.y - y) / units,
+    width: view.width / units,
+    height: view.height / units
+  };
+  return (
+    <Panel position="bottom-right" className="react-flow__minimap">
+      <svg
+        ref={map}
+        className="react-flow__minimap-svg"
+        {...SIZE}
+        role="img"
+        aria-label={trans.__('Overview')}
+        onPointerDown={hold}
+        onPointerMove={drag}
+        onPointerUp={release}
+        onPointerCancel={release}
+      >
+        {paths.map(({ kind, path }) => (
+          <path
+            key={kind}
+            className={`react-flow__minimap-node ${kind}`}
+            shapeRendering="crispEdges"
+            d={path}
+          />
+        ))}
+        <path
+          className="react-flow__minimap-mask"
+          fillRule="evenodd"
+          pointerEvents="none"
+          d={`M0 0h${SIZE.width}v${SIZE.height}h${-SIZE.width}zM${pixels.x} ${pixels.y}h${pixels.width}v${pixels.height}h${-pixels.width}z`}
+        />
+      </svg>
+    </Panel>
+  );
+});
+
+/** Classes of nodes, in the order in which they are drawn. */
+const KINDS = ['labdl-mod-note', 'labdl-mod-layer', 'labdl-mod-selected'];
+
+function kindOf({ selected, type }: CanvasNode): string {
+  const [note, layer, chosen] = KINDS;
+  return type === 'note' ? note : selected ? chosen : layer;
 }

@@ -161,17 +161,21 @@ export function withoutEstimates(
   });
 }
 
+/** Ids of edges with a mark. */
+export interface MarkedEdges {
+  broken: ReadonlySet<string>;
+  faulty: ReadonlySet<string>;
+  dropOn: string | null;
+}
+
+/** The edges of a scene, which all have both ends. */
 export function flowEdges(
-  view: View,
-  broken: ReadonlySet<string>,
-  old: ReadonlyMap<string, LayerFlowEdge>,
-  dropOn: string | null = null,
-  faulty: ReadonlySet<string> = new Set()
+  edges: GraphData['edges'],
+  selected: ReadonlySet<string>,
+  { broken, faulty, dropOn }: MarkedEdges,
+  old: ReadonlyMap<string, LayerFlowEdge>
 ): LayerFlowEdge[] {
-  return Object.entries(view.graph.edges).flatMap(([id, edge]) => {
-    if (!view.graph.nodes[edge.source] || !view.graph.nodes[edge.target]) {
-      return []; // the check reports such an edge; without both ends it cannot be drawn
-    }
+  return Object.entries(edges).map(([id, edge]) => {
     const before = old.get(id);
     const next: LayerFlowEdge = {
       id,
@@ -180,7 +184,7 @@ export function flowEdges(
       sourceHandle: edge.source_port,
       target: edge.target,
       targetHandle: edge.target_port,
-      selected: view.selected.edges.has(id),
+      selected: selected.has(id),
       className: [
         ...(broken.has(id) ? ['labdl-mod-problem'] : []),
         ...(faulty.has(id) ? ['labdl-mod-fault'] : []),

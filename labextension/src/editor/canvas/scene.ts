@@ -44,6 +44,14 @@ export interface Scene {
   drawnAs(id: string): string | undefined;
   /** Edges of the graph that a drawn edge represents. */
   edgesOf(id: string): string[];
+  /** What the scene was made of, besides the positions. */
+  origin: Origin;
+}
+
+interface Origin {
+  whole: GraphData;
+  layers: LayerTable;
+  folded: ReadonlySet<string>;
 }
 
 const SEPARATOR = '|';
@@ -55,6 +63,10 @@ export function sceneOf(
   old?: Scene
 ): Scene {
   const folded = foldedPaths(graph, within);
+  const origin = { whole: graph, layers, folded };
+  if (old?.within === within && isMoved(old.origin, origin)) {
+    return withPositions(old, origin);
+  }
   const drawn = new Map<string, string>();
   const members = new Map<string, string[]>();
   const frames = new Set<string>();
@@ -151,14 +163,13 @@ export function sceneOf(
       positions[as] = graph.positions[as];
     }
   }
-  const samePositions = old && sameTable(old.graph.positions, positions);
   return {
     within,
     graph: {
       ...graph,
       nodes,
-      edges,
-      positions: samePositions ? old.graph.positions : positions
+      edges: sameOr(old?.graph.edges, edges),
+      positions: sameOr(old?.graph.positions, positions)
     },
     layers: table,
     blocks,
@@ -167,8 +178,39 @@ export function sceneOf(
     ),
     outside,
     drawnAs: id => drawn.get(id),
-    edgesOf: id => bundles.get(id) ?? []
+    edgesOf: id => bundles.get(id) ?? [],
+    origin
   };
+}
+
+/** Whether two graphs are equal except for positions and notes, and have the same blocks folded. */
+function isMoved(old: Origin, next: Origin): boolean {
+  const parts = ['nodes', 'edges', 'groups'] as const;
+  return (
+    parts.every(part => old.whole[part] === next.whole[part]) &&
+    old.layers === next.layers &&
+    old.folded.size === next.folded.size &&
+    [...next.folded].every(path => old.folded.has(path))
+  );
+}
+
+/** The same scene with the positions of its origin. */
+function withPositions(scene: Scene, origin: Origin): Scene {
+  const { nodes, edges, positions: before } = scene.graph;
+  const positions: { [id: string]: Position } = {};
+  for (const id of Object.keys(nodes)) {
+    const at = origin.whole.positions[id];
+    if (at && !scene.outside.has(id)) {
+      positions[id] = at;
+    }
+  }
+  const graph = {
+    ...origin.whole,
+    nodes,
+    edges,
+    positions: sameOr(before, positions)
+  };
+  return { ...scene, graph, origin };
 }
 
 /** Ids of the drawn nodes inside an open block. */
@@ -264,6 +306,14 @@ function boxOf(as: string, old: NodeData | undefined): NodeData {
 function boxSchema(type: string, label: string, ports: Ports): LayerSchema {
   const about = { category: '', summary: '', palette: false, schema: {} };
   return { type, label, ...about, ...ports };
+}
+
+/** The old table if it is equal. */
+function sameOr<T>(
+  old: { [id: string]: T } | undefined,
+  next: { [id: string]: T }
+): { [id: string]: T } {
+  return old && sameTable(old, next) ? old : next;
 }
 
 function sameTable<T>(a: { [id: string]: T }, b: { [id: string]: T }): boolean {

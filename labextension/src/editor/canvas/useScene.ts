@@ -33,6 +33,9 @@ export function useScene(
 
 /** The block, or the nearest block around it that still exists. */
 function nearest(graph: GraphData, path: string): string {
+  if (!path) {
+    return path;
+  }
   const names = Object.values(graph.nodes).map(node => node.name);
   let found = path;
   while (found && !names.some(name => isInside(name, found))) {

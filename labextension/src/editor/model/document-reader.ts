@@ -107,8 +107,7 @@ export class Reader {
         nodes: this._nodes.value,
         edges: this._edges.value,
         positions: this._positions.value,
-        ...(meta.groups ? { groups: words(meta.groups) } : {}),
-        ...(meta.ties ? { ties: words(meta.ties) } : {}),
+        ...this._optionalWords(),
         ...this._optionalNotes()
       };
     }
@@ -118,6 +117,19 @@ export class Reader {
   subscribe(listener: () => void): () => void {
     this._listeners.add(listener);
     return () => this._listeners.delete(listener);
+  }
+
+  /** Tables of strings; the same objects while the shared map is unchanged. */
+  private _optionalWords(): Pick<GraphData, 'groups' | 'ties'> {
+    const meta = this._meta.value;
+    if (this._rawMeta !== meta) {
+      this._rawMeta = meta;
+      this._words = {
+        ...(meta.groups ? { groups: words(meta.groups) } : {}),
+        ...(meta.ties ? { ties: words(meta.ties) } : {})
+      };
+    }
+    return this._words;
   }
 
   /** The valid notes; the same object while the shared map is unchanged. */
@@ -132,6 +144,8 @@ export class Reader {
     return this._validNotes ? { notes: this._validNotes } : {};
   }
 
+  private _rawMeta: { [key: string]: Json } | undefined;
+  private _words: Pick<GraphData, 'groups' | 'ties'> = {};
   private _rawNotes: { [id: string]: NoteData | null } | undefined;
   private _validNotes: { [id: string]: NoteData } | undefined;
   private _snapshot: GraphData | undefined;

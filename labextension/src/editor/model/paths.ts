@@ -3,8 +3,11 @@ import { GraphData } from './graph-data';
 
 /** The blocks that contain a name, outermost first. */
 export function pathsOf(name: string): string[] {
-  const words = name.split('/');
-  return words.slice(1).map((_, at) => words.slice(0, at + 1).join('/'));
+  const paths: string[] = [];
+  for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) {
+    paths.push(name.slice(0, at));
+  }
+  return paths;
 }
 
 /** Whether a name or path is inside a block; the whole model is "". */
@@ -73,12 +76,13 @@ export function foldedPaths(
     isInside(name, within)
   );
   const folded = new Set<string>();
-  let isPlaced = false;
-  for (const [id, { name }] of inside) {
-    isPlaced ||= id in graph.positions;
-    for (const path of pathsOf(name)) {
-      if (isInside(path, within) && blockId(path) in graph.positions) {
-        folded.add(path);
+  const isPlaced = inside.some(([id]) => id in graph.positions);
+  if (Object.keys(graph.positions).some(isBlock)) {
+    for (const [, { name }] of inside) {
+      for (const path of pathsOf(name)) {
+        if (isInside(path, within) && blockId(path) in graph.positions) {
+          folded.add(path);
+        }
       }
     }
   }

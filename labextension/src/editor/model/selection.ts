@@ -20,11 +20,16 @@ export class SelectionStore {
   };
 
   set(nodes: Iterable<string>, edges: Iterable<string> = []): void {
-    const next = { nodes: new Set(nodes), edges: new Set(edges) };
-    if (
-      sameSet(next.nodes, this._state.nodes) &&
-      sameSet(next.edges, this._state.edges)
-    ) {
+    const old = this._state;
+    const keep = (before: ReadonlySet<string>, ids: Iterable<string>) => {
+      const next = new Set(ids);
+      return sameSet(before, next) ? before : next;
+    };
+    const next = {
+      nodes: keep(old.nodes, nodes),
+      edges: keep(old.edges, edges)
+    };
+    if (next.nodes === old.nodes && next.edges === old.edges) {
       return;
     }
     this._state = next;

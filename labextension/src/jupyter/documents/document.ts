@@ -110,13 +110,19 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     const isMerged =
       !transaction.local || transaction.origin === this.undoManager;
     if (isMerged && !this.graph.lock.state()) {
-      applyResolution(this.ydoc, this.graph.snapshot());
+      const { nodes, edges } = this.graph.snapshot();
+      if (this._resolved?.nodes !== nodes || this._resolved.edges !== edges) {
+        applyResolution(this.ydoc, this.graph.snapshot());
+        this._resolved = { nodes, edges };
+      }
     }
   };
 
   private readonly _roots: Y.Map<unknown>[];
   private readonly _file = this.ydoc.getMap<unknown>('file');
   private _loading = false;
+  /** Nodes and edges without conflicts, or whose conflicts were resolved by a later transaction. */
+  private _resolved: Pick<GraphData, 'nodes' | 'edges'> | undefined;
   private _edits = 0;
   private _reason = '';
 }

@@ -38,7 +38,12 @@ const view: View = {
 
 describe('the lines of all edges', () => {
   const nodes = flowNodes(view, new Map());
-  const edges = flowEdges(view, new Set(), new Map());
+  const edges = flowEdges(
+    view.graph.edges,
+    new Set(),
+    { broken: new Set(), faulty: new Set(), dropOn: null },
+    new Map()
+  );
   const { width, height } = NODE_SIZE;
   const first = () =>
     edgePath({
