@@ -15,7 +15,6 @@ from labdl.nn.head import can_be_head
 from labdl.nn.module import Module
 from labdl.nn.state_dict import compare
 
-
 _MOST = 6  # layers that a warning lists
 
 
