@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from labdl import nn
+from labdl.graph.branch_merging import apply_merger, find_mergers
 from labdl.graph.graph import PARAMETER, Edge, Graph, Node
 from labdl.graph.module import GraphModule
 from labdl.graph.tracing.trace import trace
@@ -24,7 +25,10 @@ _LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "DepthwiseConv1d", "Depthwise
 
 
 def fuse(model: Module) -> Module:
-    """A copy of a built model in evaluation mode, without the batch normalizations that follow a layer directly."""
+    """A copy of a built model in evaluation mode, without the batch normalizations that follow a layer directly.
+
+    Sums of parallel convolutions become one; the copy is then a module of the graph.
+    """
     model._need_build()
     fused = copy.deepcopy(model).eval()
     graph = trace(fused)
@@ -51,11 +55,34 @@ def fuse(model: Module) -> Module:
         entering = specs[edge.source][edge.source_port]
         layers[node.name] = _build(dataclasses.replace(layer, **settings), entering, fused, state)
         nodes[node_id] = dataclasses.replace(node, params={**node.params, **settings})
-    if isinstance(fused, GraphModule):
-        return _from_graph(dataclasses.replace(graph, nodes=nodes), fused, layers)
+    graph, has_branches = _merge_branches(dataclasses.replace(graph, nodes=nodes), fused, layers)
+    if has_branches or isinstance(fused, GraphModule):
+        return _from_graph(graph, fused, layers)
     for path, layer in layers.items():
         fused.add_module(path, layer)
     return fused.eval()
+
+
+def _merge_branches(graph: Graph, model: Module, layers: dict[str, Module]) -> tuple[Graph, bool]:
+    """The graph with one convolution for each sum of parallel ones, and whether there was any; ``layers`` gets the new ones."""
+    nested = tuple(f"{path}/" for path, part in model.named_modules() if path and isinstance(part, GraphModule))
+    specs = graph.check()[0]
+
+    def layer_at(name: str) -> Module:
+        return layers[name] if name in layers else model.get_module(name)
+
+    mergers = [each for each in find_mergers(graph, layer_at) if not graph.nodes[each.node_id].name.startswith(nested)]
+    for merger in mergers:
+        node = graph.nodes[merger.node_id]
+        layer: Any = layer_at(node.name)
+        prefix = "conv/" if isinstance(layer, ConvNormAct) else ""
+        state = {f"{prefix}{key}": value for key, value in merger.values.items()}
+        source, port = merger.source
+        for each in merger.replaced:
+            layers.pop(graph.nodes[each].name, None)
+        layers[node.name] = _build(dataclasses.replace(layer, use_bias=True), specs[source][port], model, state)
+        graph = apply_merger(graph, merger, {**node.params, "use_bias": True})
+    return graph, bool(mergers)
 
 
 def _pairs(graph: Graph, model: Module) -> Iterator[tuple[str, str]]:
@@ -134,6 +161,6 @@ def _from_graph(graph: Graph, former: GraphModule, layers: dict[str, Module]) ->
     model = graph.to_module()
     build.build(model, former.input_specs, former.backend, None, former._input_options, values=lambda _: state)
     model.__dict__.update(class_names=former.class_names, preprocessing=former.preprocessing)
-    if "detector_form" in former.__dict__:
-        model.__dict__["detector_form"] = former.__dict__["detector_form"]
+    if (form := getattr(former, "detector_form", None)) is not None:
+        model.__dict__["detector_form"] = form
     return model.eval()

@@ -249,7 +249,9 @@ class Module:
 
         The copy is in evaluation mode and gives the same outputs up to rounding, in less time and memory. Folded are
         normalizations (also inside of `ConvNormAct`) that take the output of a Conv, DepthwiseConv, ConvTranspose or Linear
-        that nothing else takes; an `Identity` stands in their place. Layers stay that are called twice, share a parameter or
+        that nothing else takes; an `Identity` stands in their place. Convolutions of one tensor whose results are added, with a
+        normalization of that tensor or without, become one, as the blocks of YOLOv6 and YOLOv7 in deployment (RepVGG, Ding et
+        al., 2021); the copy of such a model is a module of its graph. Layers stay that are called twice, share a parameter or
         have hooks, weight norm or spectral norm. The model itself is unchanged::
 
             labdl.save(model.fuse(), "model.labdl")

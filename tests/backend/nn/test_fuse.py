@@ -174,3 +174,68 @@ def test_a_fused_model_of_the_zoo_keeps_its_class_and_is_saved(name, backend, tm
 def test_a_model_that_is_not_built_is_refused():
     with pytest.raises(ModelError, match="not built yet"):
         models.create("resnet18").fuse()
+
+
+def parallel(*branches):
+    """A module that adds what these layers compute of its input."""
+
+    class Sum(nn.Module):
+        def __init__(self):
+            self.branches = nn.ModuleList(branches)
+            self.after = nn.ReLU()
+
+        def forward(self, x):
+            total = self.branches[0](x)
+            for branch in list(self.branches)[1:]:
+                total = total + branch(x)
+            return self.after(total)
+
+    return Sum()
+
+
+MERGED = {
+    "RepVGG": lambda: [nn.Conv2d(4, padding=1, use_bias=False), nn.Conv2d(4, kernel_size=1), nn.BatchNorm()],
+    "groups": lambda: [nn.Conv2d(4, kernel_size=1, groups=2), nn.Conv2d(4, padding="same", groups=2), nn.BatchNorm()],
+    "strided": lambda: [nn.ConvNormAct(6, stride=2, activation=None), nn.Conv2d(6, kernel_size=1, stride=2)],
+    "wide": lambda: [nn.Conv2d(4, kernel_size=(1, 3), padding=(0, 1)), nn.Conv2d(4, kernel_size=1)],
+}
+UNMERGED = {
+    "other strides": lambda: [nn.Conv2d(4, stride=2, padding=1), nn.Conv2d(4, kernel_size=2, stride=2)],
+    "reflected": lambda: [nn.Conv2d(4, padding=1, padding_mode="reflect"), nn.Conv2d(4, kernel_size=1)],
+    "activated": lambda: [nn.ConvNormAct(4), nn.Conv2d(4, kernel_size=1)],
+    "crossed": lambda: [
+        nn.Conv2d(4, kernel_size=(1, 3), padding=(0, 1)),
+        nn.Conv2d(4, kernel_size=(3, 1), padding=(1, 0)),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", [*MERGED, *UNMERGED])
+def test_parallel_convolutions_become_one_where_they_can(name, backend):
+    x = floats(2, 4, 6, 6)
+    model = build(parallel(*(MERGED | UNMERGED)[name]()), x, backend)
+    fused = model.fuse()
+    count = sum(isinstance(part, nn.Conv2d) for part in fused.modules())
+    assert count == (1 if name in MERGED else 2)
+    assert_equal_outputs(fused, model, x)
+
+
+@pytest.mark.sample(every=2, backends=1)
+@pytest.mark.parametrize("name", ["yolov6n", "yolov7"])
+def test_a_detector_of_repvgg_blocks_is_fused_with_the_form_of_its_outputs(name, backend, tmp_path):
+    model, (spec,) = ZOO[name].small()
+    x = floats(1, *spec.shape[1:])
+    model = build(model, x, backend)
+    fused = model.fuse()
+    assert norms(fused) == 0
+    assert not [path for path, _ in fused.named_modules() if path.endswith(("pointwise", "identity"))]
+    assert_equal_outputs(fused, model, x)
+    picture = np.random.default_rng(0).integers(0, 256, (50, 30, 3), "uint8")
+    settings = {"size": (64, 64), "threshold": 0.0, "max_detections": 5}
+    expected = labdl.infer.Inference.of(model, **settings).infer_one(picture)
+    labdl.save(fused, tmp_path / "fused")
+    again = labdl.load(tmp_path / "fused", backend=backend.name)
+    for each in (fused, again, again.fuse()):
+        result = labdl.infer.Inference.of(each, **settings).infer_one(picture)
+        np.testing.assert_allclose(result.boxes, expected.boxes, atol=1e-2)
+        np.testing.assert_array_equal(result.labels, expected.labels)
