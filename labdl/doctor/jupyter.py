@@ -17,7 +17,7 @@ import labdl
 from labdl.doctor.finding import Finding, fault
 
 SERVER_EXTENSION = "labdl.lab.server.extension"
-_INSTALL = "pip install labdl[lab]"
+_INSTALL = 'pip install "labdl[lab]"'
 _REINSTALL = "pip install --force-reinstall --no-deps labdl"
 
 

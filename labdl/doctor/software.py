@@ -63,7 +63,7 @@ def check_frameworks(*, load: bool = True) -> Iterator[Finding]:
     """Each framework with its version and, unless `load` is false, its devices, for which a process imports it."""
     installed = [name for name in framework_info.TRAINING if framework_info.is_installed(name)]
     if not installed:
-        yield fault("frameworks", "none is installed, and LabDL trains on one of them", "pip install labdl[torch]")
+        yield fault("frameworks", "none is installed, and LabDL trains on one of them", 'pip install "labdl[torch]"')
     for name in framework_info.TRAINING:
         facts = framework_info.FACTS[name]
         version = framework_info.metadata_version(name)

@@ -69,7 +69,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    assert "pip install 'labdl[lab]'" in fresh_python(code).result()
+    assert 'pip install "labdl[lab]"' in fresh_python(code).result()
 
 
 def test_every_public_name_is_known_to_editors_and_importable():

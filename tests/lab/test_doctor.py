@@ -104,7 +104,7 @@ def test_framework_that_cannot_be_imported(tmp_path, monkeypatch):
 def test_environment_without_a_framework(monkeypatch):
     monkeypatch.setattr(framework_info, "is_installed", lambda name: False)
     first, *others = software.check_frameworks()
-    assert (first.status, first.command) == ("broken", "pip install labdl[torch]")
+    assert (first.status, first.command) == ("broken", 'pip install "labdl[torch]"')
     assert {finding.status for finding in others} == {"note"}
 
 

@@ -147,7 +147,9 @@ def test_crashed_stopped_and_missing_backends(data, tmp_path, monkeypatch, reque
         framework_info,
         "problem",
         lambda name: (
-            "backend 'mindspore' is not installed: pip install labdl[mindspore]" if name == "mindspore" else real(name)
+            "backend 'mindspore' is not installed: pip install \"labdl[mindspore]\""
+            if name == "mindspore"
+            else real(name)
         ),
     )
     race = train.race(

@@ -3,4 +3,4 @@
 from importlib.util import find_spec
 
 if find_spec("jupyter_server") is None:
-    raise ImportError("the JupyterLab extension needs jupyter-server: pip install 'labdl[lab]'")
+    raise ImportError('the JupyterLab extension needs jupyter-server: pip install "labdl[lab]"')

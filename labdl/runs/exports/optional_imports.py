@@ -14,5 +14,5 @@ def require(what: str, module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError) and error.name == library:
-            raise ImportError(f"{what} needs {library}: pip install labdl[export]") from error
+            raise ImportError(f'{what} needs {library}: pip install "labdl[export]"') from error
         raise ImportError(f"{what} needs {module}, which cannot be imported here: {error}") from error

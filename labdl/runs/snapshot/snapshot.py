@@ -56,7 +56,7 @@ def to_png(record: Record, path: str | Path | None = None, *, width: int = 1440)
     try:
         import resvg_py
     except ImportError as error:
-        raise ImportError("to_png needs resvg_py: pip install labdl[export]") from error
+        raise ImportError('to_png needs resvg_py: pip install "labdl[export]"') from error
     if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= 10_000:
         raise ConfigError(f"width wants 1 to 10,000 pixels, received {width!r}")
     if _lacks_fonts(resvg_py):

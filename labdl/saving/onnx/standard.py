@@ -43,7 +43,7 @@ def package() -> ModuleType:
         import onnx.numpy_helper
         import onnx.shape_inference
     except ImportError as error:
-        raise BackendError(f"ONNX files need the package onnx: pip install 'labdl[onnx]' ({error})") from error
+        raise BackendError(f'ONNX files need the package onnx: pip install "labdl[onnx]" ({error})') from error
     return onnx
 
 

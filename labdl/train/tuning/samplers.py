@@ -161,7 +161,9 @@ def import_optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise ConfigError("method='optuna' wants Optuna, which is not installed: pip install labdl[sweep]") from None
+        raise ConfigError(
+            "method='optuna' wants Optuna, which is not installed: pip install \"labdl[sweep]\""
+        ) from None
     return optuna
 
 

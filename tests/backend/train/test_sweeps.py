@@ -283,7 +283,7 @@ def test_optuna_receives_results_and_prunes(options, tmp_path):
 
 def test_missing_optuna_raises_with_instructions(options, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(ConfigError, match=r"pip install labdl\[sweep\]"):
+    with pytest.raises(ConfigError, match=r'pip install "labdl\[sweep\]"'):
         sweep(net, SPACE, DATA, method="optuna", **options)
     assert samplers.METHODS == ("random", "grid", "optuna")
 

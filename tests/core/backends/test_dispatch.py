@@ -118,14 +118,14 @@ def test_a_choice_that_fails_leaves_the_default_alone():
 
 def test_a_missing_framework_says_how_to_get_it(nothing_loaded, monkeypatch):
     monkeypatch.setattr(framework_info, "is_installed", lambda name: name != "paddle")
-    with pytest.raises(BackendError, match=r"'paddle' is not installed: pip install labdl\[paddle\]"):
+    with pytest.raises(BackendError, match=r"'paddle' is not installed: pip install .labdl\[paddle\]."):
         labdl.use("paddle")
 
     def absent(name):
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", absent)
-    assert labdl.backends.available()["paddle"] == "not installed: pip install labdl[paddle]"
+    assert labdl.backends.available()["paddle"] == 'not installed: pip install "labdl[paddle]"'
 
 
 def test_a_folder_that_happens_to_have_a_frameworks_name_is_no_framework(nothing_loaded, monkeypatch, tmp_path):

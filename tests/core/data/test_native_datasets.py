@@ -138,7 +138,7 @@ def test_unknown_libraries_and_objects():
 def test_a_missing_framework_is_named_with_its_command(library, monkeypatch):
     monkeypatch.setattr(framework_info, "is_installed", lambda name: name == "numpy")
     monkeypatch.setattr("labdl.dispatch._loaded", {})
-    with pytest.raises(BackendError, match=rf"backend '{library}' is not installed: pip install labdl\[{library}\]"):
+    with pytest.raises(BackendError, match=rf"backend '{library}' is not installed: pip install .labdl\[{library}\]."):
         Samples().to_native(library)
 
 

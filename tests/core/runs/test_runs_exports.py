@@ -169,7 +169,7 @@ def test_error_names_the_missing_package(record, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(ImportError, match=r"plotly.*labdl\[export\]"):
         record.figure()
-    with pytest.raises(ImportError, match=r"pip install labdl\[export\]"):
+    with pytest.raises(ImportError, match=r'pip install "labdl\[export\]"'):
         require("it", "no_such_library.inside")
 
 

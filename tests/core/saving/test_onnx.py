@@ -312,7 +312,7 @@ def test_an_unbuilt_model_is_refused():
 def test_error_of_a_missing_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     model = nn.Sequential(nn.Linear(4)).build((None, 3), backend="numpy")
-    with pytest.raises(BackendError, match=r"pip install 'labdl\[onnx\]'"):
+    with pytest.raises(BackendError, match=r'pip install "labdl\[onnx\]"'):
         encode(model)
 
 

@@ -482,7 +482,7 @@ def test_errors_of_missing_files_and_packages(tmp_path, monkeypatch):
         import_onnx(tmp_path / "net.onnx")
     (tmp_path / "net.onnx").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(BackendError, match=r"pip install 'labdl\[onnx\]'"):
+    with pytest.raises(BackendError, match=r'pip install "labdl\[onnx\]"'):
         import_onnx(tmp_path / "net.onnx")
 
 
