@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound="Module")
 
+_LISTED = 12  # patterns in a message
+
 
 def is_trainable(module: Module) -> bool:
     """See `Module.trainable`."""
@@ -50,7 +52,7 @@ def switch(model: Module, names: str, trainable: bool) -> None:
         _switch_matches(model, names, trainable)
         model.__dict__["_frozen_later"] = (*model._frozen_later, (names, trainable))
     elif not _switch_matches(model, names, trainable):
-        raise ModelError(f"{type(model).__name__} has no parameter that matches {names!r}")
+        raise ModelError(_without_match(type(model).__name__, model, names))
 
 
 def switch_at_build(model: Module) -> None:
@@ -59,8 +61,18 @@ def switch_at_build(model: Module) -> None:
         for names, trainable in module._frozen_later:
             if not _switch_matches(module, names, trainable):
                 where = f"{path} of {type(model).__name__}" if path else type(model).__name__
-                raise ModelError(f"{where} has no parameter that matches {names!r}")
+                raise ModelError(_without_match(where, module, names))
         module.__dict__["_frozen_later"] = ()
+
+
+def _without_match(where: str, model: Module, names: str) -> str:
+    """The message of a pattern that matches no parameter, with patterns for those that there are."""
+    paths = [name.partition("/") for name, _ in model.named_parameters()]
+    patterns = [*dict.fromkeys(f"{part}/*" if rest else part for part, _, rest in paths)]
+    if not patterns:
+        return f"{where} has no parameter that matches {names!r}"
+    listed = f"{', '.join(patterns[:_LISTED])}{' …' if len(patterns) > _LISTED else ''}"
+    return f"{where} has no parameter that matches {names!r}: there are {listed}"
 
 
 def _switch_matches(model: Module, names: str, trainable: bool) -> bool:

@@ -4,7 +4,8 @@ MindSpore replaces Python's handler of SIGINT while it computes a graph, and lea
 sometimes from threads that start late: it sends SIGTERM to the process, which ends a notebook's kernel. This module restores
 Python's handler after each call, and treats a SIGTERM while MindSpore's handler is installed as an interruption. Python is
 not told which process has sent a signal, so a SIGTERM of another one is taken for an interruption too; several within
-seconds, more than a person presses, end the process. A program's own handler of SIGTERM is kept.
+seconds, more than a person presses, end the process. A program's own handler of SIGTERM is kept; LabDL's, which saves runs
+and ends the process, gives way.
 """
 
 from __future__ import annotations
@@ -66,12 +67,11 @@ def interruptible(function: Callable) -> Callable:
 
 
 def install() -> None:
-    """Install a handler of SIGTERM unless there is one; only in the main thread."""
-    if (
-        os.name == "posix"
-        and threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    ):
+    """Install a handler of SIGTERM unless the program has one; only in the main thread."""
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        return
+    present = signal.getsignal(signal.SIGTERM)
+    if present is signal.SIG_DFL or getattr(present, "__module__", "").startswith("labdl."):
         signal.signal(signal.SIGTERM, _on_sigterm)
 
 

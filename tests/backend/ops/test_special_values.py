@@ -7,7 +7,9 @@ import pytest
 from cases import native
 
 import labdl
-from labdl import ops
+from labdl import nn, ops
+from labdl.infer.predict import Predictor
+from labdl.spec import Spec
 
 pytestmark = pytest.mark.sample(backends=2, every=4)
 
@@ -181,6 +183,20 @@ def test_integers_have_no_negative_powers(dtype, exponent, tensor):
 def test_integers_are_not_divided_by_zero(function, dtype, divisor, tensor):
     with pytest.raises(Exception, match=r"(?i)zero|integer div"):  # in the words of each framework
         labdl.to_numpy(function(tensor([2, 3], dtype), tensor([2, 0], dtype) if divisor == "tensor" else 0))
+
+
+class Quotient(nn.Module):
+    def forward(self, x, y):
+        return ops.floor_divide(x, y)
+
+
+@pytest.mark.backends("tensorflow", "mindspore")  # which compile by default
+@pytest.mark.parametrize("dtype", ["int64"])
+def test_a_program_does_not_divide_integers_by_zero(dtype, backend):
+    model = Quotient().build(*[Spec((None, 2), dtype)] * 2, backend=backend.name)
+    compute = Predictor(model, backend=backend.name, compiled=True).arrays
+    with pytest.raises(Exception, match=r"(?i)zero|integer div"):
+        compute((np.array([[4, 5]], dtype), np.array([[2, 0]], dtype)))
 
 
 def test_complex_zero_to_the_power_of_zero_is_one_beside_other_powers(tensor):

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from jupyter_client.manager import start_new_kernel
 from runs import DATA, WAIT, trainer
 
 from labdl.runs.reading.record import Record
@@ -13,6 +14,8 @@ from labdl.train import checkpoint as checkpoints
 from labdl.train.run import kept_state
 
 pytestmark = pytest.mark.sample(backends=1)
+# MindSpore sends SIGTERM by itself, when a training is interrupted
+WITH_SIGTERM = pytest.mark.backends("torch", "tensorflow", "paddle")
 SCRIPT = """
 import sys
 import numpy as np
@@ -83,3 +86,26 @@ def test_the_end_of_the_program_keeps_the_state_and_it_resumes(backend, tmp_path
     again = train.Trainer(model, loss="mean_squared_error", optimizer="sgd", backend=backend.name, seed=1)
     again.fit(x, x[:, :1], epochs=step // 8 + 1, batch_size=8, resume=record.checkpoint, progress=False)
     assert again.progress.step == (step // 8 + 1) * 8
+
+
+@pytest.mark.sample(False)
+@pytest.mark.parametrize("cell", ["no cell", pytest.param("a cell that waits", marks=WITH_SIGTERM)])
+def test_a_kernel_that_is_restarted_keeps_the_state(cell, backend, tmp_path):
+    """As by the dialog of JupyterLab, which asks before it and knows nothing of runs."""
+    folder = tmp_path / "run"
+    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=WAIT)
+    try:
+        cells = SCRIPT.replace("sys.argv[1:]", repr((backend.name, str(folder))))
+        reply = client.execute_interactive(cells, output_hook=lambda _: None, timeout=WAIT)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        if cell != "no cell":
+            client.execute("run.wait()")
+            while client.get_iopub_msg(timeout=WAIT)["msg_type"] != "execute_input":
+                pass
+        manager.restart_kernel()
+        last = events_of(folder)[-1]
+        assert (last["kind"], last["status"]) == ("end", "stopped")
+        assert checkpoints.read_progress(Record(folder).checkpoint).step >= 20
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
