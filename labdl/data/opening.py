@@ -30,12 +30,6 @@ _LIST_OF_TAGS = re.compile(rb'"(?:ner_tags|tags|labels|pos_tags|upos|chunk_tags)
 _NAME_OF_FILE = re.compile(
     "({})[\"',;\t\r\n]".format("|".join(map(re.escape, (*PICTURES, *SOUNDS, *CLIPS)))).encode()  # of a manifest
 )
-SUPPORTED = (
-    "a folder for each class of pictures, sounds, clips or texts; a folder of such files without classes; pictures with "
-    "annotations of COCO, VOC or YOLO, or with a folder of masks; a manifest (.json, .jsonl, .csv) that lists files; a packed "
-    "data set; .tar of WebDataset, .tfrecord, .parquet, .h5, .npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml); "
-    "tagged texts (.conll, .json, .jsonl) and questions of SQuAD (.json, .jsonl)"
-)
 
 
 def open_dataset(path: str | Path, *, largest: int | None = None) -> Dataset:
@@ -56,6 +50,17 @@ def open_dataset(path: str | Path, *, largest: int | None = None) -> Dataset:
     if not place.exists():
         raise MissingFileError(f"there is no file or folder {place}")
     return _open_file(place, largest)
+
+
+def _describe_unknown(name: str) -> str:
+    message = (
+        f"{name} is no data set that is known: supported are a folder for each class of pictures, sounds, clips or texts; a "
+        "folder of such files without classes; pictures with annotations of COCO, VOC or YOLO, or with a folder of masks; a "
+        "manifest (.json, .jsonl, .csv) that lists files; a packed data set; .tar of WebDataset, .tfrecord, .parquet, .h5, "
+        ".npz; tables (.csv) and texts (.txt, .json, .jsonl, .csv, .xml); tagged texts (.conll, .json, .jsonl) and questions "
+        "of SQuAD (.json, .jsonl)"
+    )
+    return message
 
 
 # -- folders
@@ -194,7 +199,9 @@ def _open_files(root: Path, entries: dict[str, bool]) -> Dataset:
     kind = max(counts, key=lambda each: (sum(counts[each]) > 0, each != "text", sum(counts[each])))
     at_root, inside = counts[kind]
     if not at_root + inside:
-        raise DataError(f"{root.name} is no data set that is known: supported are {SUPPORTED}")
+        if not any(True for _ in walk(root, entries)):
+            raise DataError(f"{root.name} has no files: put pictures, sounds, clips or texts into it")
+        raise DataError(_describe_unknown(root.name))
     return _folder_class(kind)(root, labels=inside > at_root)
 
 
@@ -235,7 +242,7 @@ def _open_file(file: Path, largest: int | None) -> Dataset:
         check_size(file, largest)
         return _open_annotated_texts(file) or _open_rows(file)
     if suffix not in _FORMATS:
-        raise FileFormatError(f"{file.name} is no data set that is known: supported are {SUPPORTED}")
+        raise FileFormatError(_describe_unknown(file.name))
     return _FORMATS[suffix](file, largest)
 
 

@@ -47,8 +47,6 @@ def decode_image(
     damaged, or has more than ``max_pixels`` pixels.
     """
     name, data = _read(source)
-    if not data:
-        raise DataError(f"{name} is empty")
     try:
         if data[:3] == JPEG and mode in ("RGB", "L"):
             array = decode_jpeg(data, mode, min_size, fast, max_pixels, name, upright)
@@ -181,17 +179,22 @@ def image_size(source: bytes | str | Path) -> tuple[int, int]:
 
 
 def _read(source: bytes | str | Path) -> tuple[str, bytes]:
-    """The name of a picture for errors, and the bytes of its file."""
+    """The name of a picture for errors, and the bytes of its file. Raises DataError for an empty one."""
     if isinstance(source, bytes):
-        return getattr(source, "name", "") or "the picture", source
-    return os.path.basename(source), read_file(source, LARGEST, "picture")
+        name, data = getattr(source, "name", "") or "the picture", source
+    else:
+        name, data = os.path.basename(source), read_file(source, LARGEST, "picture")
+    if not data:
+        raise DataError(f"{name} is empty")
+    return name, data
 
 
 def _describe(error: Exception) -> str:
     import PIL
 
     if isinstance(error, PIL.UnidentifiedImageError):  # its text is about an object in memory
-        return "it is no JPEG, PNG, BMP, GIF, WebP or TIFF file, or its beginning is damaged"
+        reason = "it is no JPEG, PNG, BMP, GIF, WebP or TIFF file, or its beginning is damaged"
+        return reason
     return str(error).strip() or type(error).__name__
 
 

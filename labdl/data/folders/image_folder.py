@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labdl.bounded.files import read_file
-from labdl.data.codecs.image import LARGEST, MOST_PIXELS, SUFFIXES, Mode, decode_image, image_size
+from labdl.data.codecs.image import MOST_PIXELS, SUFFIXES, Mode, decode_image, image_size
 from labdl.data.dataset import Dataset
 from labdl.data.folders.decoders import decodes_parts, leave_encoded, read_encoded
 from labdl.data.folders.file_list import FileList
@@ -72,7 +71,7 @@ class ImageFolder(Dataset):
 
     def thumbnail(self, index: int, size: int) -> tuple[Image, tuple[int, int]]:
         """A picture whose longest side has at least ``size`` pixels, read fast, and its full height and width."""
-        data = read_file(self.path(index), LARGEST, "picture")
+        data = read_encoded(self.path(index), **self._settings)
         height, width = image_size(data)
         scale = min(1.0, size / max(height, width, 1))
         least = max(1, int(height * scale)), max(1, int(width * scale))

@@ -190,12 +190,20 @@ def _labels(sample: Any, dataset: Dataset) -> list[str]:
 def _histogram(name: str, values: list[float]) -> dict[str, Any]:
     array = np.asarray(values)
     least, most = float(array.min()), float(array.max())
-    if (array == np.round(array)).all() and most - least < _BINS:
-        edges = np.arange(least, most + 2) - 0.5  # a bin for each whole number
+    integers = bool((array == np.round(array)).all())
+    if integers:  # each bin is of as many numbers
+        step = -(-int(most - least + 1) // _BINS)
+        edges = np.arange(least, most + 1 + step, step) - 0.5
     elif least == most:
         edges = np.array([least - 0.5, most + 0.5])
     else:
         edges = np.linspace(least, most, _BINS + 1)
     counts, edges = np.histogram(array, edges)
     unit = _UNITS.get(name, "")
-    return {"name": name, "unit": unit, "edges": [round(float(e), 6) for e in edges], "counts": counts.tolist()}
+    return {
+        "name": name,
+        "unit": unit,
+        "edges": [round(float(e), 6) for e in edges],
+        "counts": counts.tolist(),
+        "integers": integers,
+    }

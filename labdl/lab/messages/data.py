@@ -161,6 +161,7 @@ class Histogram(Answer):
     unit: str
     edges: list[float] = Field(description="One more than counts.")
     counts: list[int]
+    integers: bool = Field(False, description="Values are whole numbers, and edges lie between two of them.")
 
 
 class BrokenSample(Answer):

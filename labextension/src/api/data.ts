@@ -166,6 +166,8 @@ export interface Histogram {
   /** One more than counts. */
   edges: number[];
   counts: number[];
+  /** Values are whole numbers, and edges lie between two of them. */
+  integers?: boolean;
 }
 
 export interface BrokenSample {

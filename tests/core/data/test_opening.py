@@ -133,10 +133,11 @@ def test_files_of_other_formats(tmp_path):
 
 def test_what_is_no_data_set_says_what_is_supported(tmp_path):
     write(tmp_path / "code", "a.py", "deep/er/b.py", content=b"raise SystemExit")
-    (tmp_path / "empty").mkdir()
-    for path in (tmp_path / "code", tmp_path / "empty"):
-        with pytest.raises(DataError, match=r"supported are .*COCO"):
-            data.open_dataset(path)
+    with pytest.raises(DataError, match=r"supported are .*COCO"):
+        data.open_dataset(tmp_path / "code")
+    (tmp_path / "empty" / "class").mkdir(parents=True)
+    with pytest.raises(DataError, match="empty has no files: put pictures"):
+        data.open_dataset(tmp_path / "empty")
     with pytest.raises(FileFormatError, match="supported are"):
         data.open_dataset(tmp_path / "code" / "a.py")
     with pytest.raises(MissingFileError, match="there is no"):

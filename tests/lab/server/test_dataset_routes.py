@@ -97,6 +97,8 @@ async def test_statistics_are_read_bit_by_bit(pictures, ask):
     assert answer["classes"] == [{"name": "dark", "count": 4}, {"name": "light", "count": 4}]
     histograms = {h["name"]: h for h in answer["histograms"]}
     assert sum(histograms["width"]["counts"]) == 7
+    assert histograms["width"]["integers"]
+    assert all(edge % 1 == 0.5 for edge in histograms["width"]["edges"])
     assert histograms["height"]["edges"][0] <= 60 <= histograms["height"]["edges"][-1]
     assert [(b["name"], b["path"]) for b in answer["broken"]] == [("light/3.jpg", "shades/light/3.jpg")]
     assert answer["broken_count"] == 1

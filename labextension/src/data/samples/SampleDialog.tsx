@@ -73,7 +73,9 @@ export function SampleDialog(props: SampleDialogProps): JSX.Element {
                   className="labdl-data-dot"
                   data-hue={colorOf(sample.label, classes)}
                 />
-                {sample.label}
+                <span className="labdl-data-label-text" title={sample.label}>
+                  {sample.label}
+                </span>
               </span>
             )}
             <span className="labdl-data-quiet" aria-live="polite">

@@ -16,7 +16,11 @@ interface HistogramPlotProps {
 
 export function HistogramPlot(props: HistogramPlotProps): JSX.Element {
   const { histogram, trans } = props;
-  const { unit, edges, counts } = histogram;
+  const { unit, counts, integers } = histogram;
+  // of whole numbers, the first and the last one of a bin
+  const inner = integers ? 0.5 : 0;
+  const first = histogram.edges.slice(0, -1).map(edge => edge + inner);
+  const ends = histogram.edges.slice(1).map(edge => edge - inner);
   const name = problemText(trans, histogram.name);
   const [pointed, setPointed] = useState<number | null>(null);
   const most = Math.max(1, ...counts);
@@ -28,10 +32,10 @@ export function HistogramPlot(props: HistogramPlotProps): JSX.Element {
   const words = (bin: number) =>
     trans.__(
       '%1: %2',
-      range(edges[bin], edges[bin + 1]),
+      range(first[bin], ends[bin]),
       trans._n('%2 sample', '%2 samples', counts[bin], formatCount(counts[bin]))
     );
-  const last = edges.length - 1;
+  const last = counts.length - 1;
   // a single bar is no wall
   const margin = Math.max(0, (LEAST - counts.length) / 2);
   return (
@@ -51,7 +55,7 @@ export function HistogramPlot(props: HistogramPlotProps): JSX.Element {
             ? trans.__(
                 '%1 from %2; most often %3',
                 name,
-                range(edges[0], edges[last]),
+                range(first[0], ends[last]),
                 words(top)
               )
             : name
@@ -79,8 +83,10 @@ export function HistogramPlot(props: HistogramPlotProps): JSX.Element {
         ))}
       </svg>
       <div className="labdl-data-histogram-range">
-        <span>{edges.length > 0 && formatSignificant(edges[0])}</span>
-        <span>{edges.length > 0 && withUnit(edges[last], unit)}</span>
+        {counts.length > 0 && first[0] !== ends[last] && (
+          <span>{formatSignificant(first[0])}</span>
+        )}
+        {counts.length > 0 && <span>{withUnit(ends[last], unit)}</span>}
       </div>
     </figure>
   );
