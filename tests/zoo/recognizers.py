@@ -32,8 +32,8 @@ class Proof:
     create: Callable[[], nn.Module]
     model: str
     sounds: int = 320
-    epochs: int = 20
-    settings: dict[str, Any] = field(default_factory=lambda: {"lr": 3e-3, "batch_size": 8, "schedule": "cosine_decay"})
+    epochs: int = 24
+    settings: dict[str, Any] = field(default_factory=lambda: {"lr": 4e-3, "batch_size": 16, "schedule": "cosine_decay"})
 
 
 PROOFS = {
