@@ -67,8 +67,9 @@ bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory 
 	  $(BIN)/python tests/bench/data.py training --backend $$backend || exit 1; \
 	done
 
-zoo: $(VENV)/.full  ## long proofs: models learn on pictures that are made here; writes docs/models.md
+zoo: $(VENV)/.full  ## long proofs: models learn on pictures and speech (espeak-ng) that are made here; writes docs/models.md
 	PYTHONPATH=. $(BIN)/python tests/zoo/detectors.py
+	PYTHONPATH=. $(BIN)/python tests/zoo/recognizers.py
 	$(BIN)/python scripts/model_table.py
 
 binder: $(VENV)/.full $(VENV)/.chromium  ## build and visit the environment of binder/ as root: 2 GB of memory, no network

@@ -59,8 +59,8 @@ def _learnt() -> list[str]:
     return [
         "## What small models learn",
         "",
-        "`make zoo` trains small models of a family from random weights, on objects cut from photographs and pasted on others,",
-        "and measures on pictures that were held back.",
+        "`make zoo` trains small models of a family from random weights, on objects cut from photographs and pasted on",
+        "others, or on digits spoken by espeak-ng, and measures on pictures that were held back, or on other voices.",
         "",
         "| model | small form | training | backend | metric | value |",
         "|---|---|---|---|---|---|",

@@ -97,7 +97,7 @@ class SpeechRecognition(Task):
             ),
             # a window beyond any sound: its whole mean and deviation
             T.SlidingWindowCMN(cmn_window=1 << 20, center=True, norm_vars=True),
-            T.SpecAugment(max_share=0.1, iid_masks=False),
+            T.SpecAugment(freq_mask_param=(size or bins) // 5, max_share=0.1, iid_masks=False),
         ]
         return Pipeline(transforms, phases=["always", "always", "training"])
 

@@ -31,15 +31,15 @@ class Proof:
 
     create: Callable[[], nn.Module]
     model: str
-    sounds: int = 600
-    epochs: int = 30
-    settings: dict[str, Any] = field(default_factory=lambda: {"lr": 3e-3, "batch_size": 16, "schedule": "cosine_decay"})
+    sounds: int = 320
+    epochs: int = 24
+    settings: dict[str, Any] = field(default_factory=lambda: {"lr": 4e-3, "batch_size": 16, "schedule": "cosine_decay"})
 
 
 PROOFS = {
     "conformer_small": Proof(
-        lambda: ConformerCTC(Conformer(64, layers=2, heads=4, feed_forward=128, kernel_size=9), SYMBOLS),
-        "CTC, 2 blocks of 64 features",
+        lambda: ConformerCTC(Conformer(48, layers=2, heads=4, feed_forward=96, kernel_size=9), SYMBOLS),
+        "CTC, 2 blocks of 48 features",
     ),
     "emformer_rnnt_base": Proof(
         lambda: RNNT(
@@ -67,7 +67,7 @@ def prove(name: str, backend: str) -> dict[str, Any]:
     trainer = tasks.create_trainer(
         proof.create(),
         SpokenDigits(proof.sounds, VOICES, most=2),
-        validation=SpokenDigits(100, TEST_VOICES, seed=1, most=2),
+        validation=SpokenDigits(60, TEST_VOICES, seed=1, most=2),
         task="speech recognition",
         size=BINS,
         epochs=proof.epochs,
