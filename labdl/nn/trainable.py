@@ -70,9 +70,11 @@ def _without_match(where: str, model: Module, names: str) -> str:
     paths = [name.partition("/") for name, _ in model.named_parameters()]
     patterns = [*dict.fromkeys(f"{part}/*" if rest else part for part, _, rest in paths)]
     if not patterns:
-        return f"{where} has no parameter that matches {names!r}"
+        message = f"{where} has no parameter that matches {names!r}"
+        return message
     listed = f"{', '.join(patterns[:_LISTED])}{' …' if len(patterns) > _LISTED else ''}"
-    return f"{where} has no parameter that matches {names!r}: there are {listed}"
+    message = f"{where} has no parameter that matches {names!r}: there are {listed}"
+    return message
 
 
 def _switch_matches(model: Module, names: str, trainable: bool) -> bool:
