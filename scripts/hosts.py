@@ -118,7 +118,7 @@ def disable_extension(place: Place) -> None:
 
 def count_cards(page: Page, number: int) -> None:
     """The launcher of JupyterLab has so many cards of LabDL's extension: it is there, or it is not."""
-    page.locator("[data-command='filebrowser:create-main-launcher']").first.click()
+    page.keyboard.press("Control+Shift+l")
     page.locator(".jp-LauncherCard").first.wait_for()
     expect(page.locator(".jp-LauncherCard", has_text="Model Graph")).to_have_count(number)
 

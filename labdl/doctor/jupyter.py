@@ -106,12 +106,10 @@ def _disabled_plugins(folders: list[Path]) -> list[str]:
 def check_server_extension() -> Iterator[Finding]:
     """The routes below /labdl: enabled in the configuration of Jupyter's server, and importable."""
     from jupyter_core.paths import jupyter_config_path
-    from jupyter_server.extension.config import ExtensionConfigManager
 
     topic = "extension of Jupyter's server"
-    manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
-    if not manager.get_jpserver_extensions().get(SERVER_EXTENSION):
-        yield fault(topic, "not enabled", f"jupyter server extension enable --sys-prefix {SERVER_EXTENSION}")
+    if not _is_enabled(jupyter_config_path()):
+        yield fault(topic, "not enabled", f"jupyter server extension enable {_place_option()} {SERVER_EXTENSION}")
         return
     try:
         importlib.import_module(SERVER_EXTENSION)
@@ -119,3 +117,17 @@ def check_server_extension() -> Iterator[Finding]:
         yield fault(topic, f"cannot be imported: {type(error).__name__}: {error}", _INSTALL)
         return
     yield Finding(topic, "enabled")
+
+
+def _is_enabled(folders: list[str]) -> bool | None:
+    """Whether the configuration in these folders, of which the first has the last word, enables it; None if none names it."""
+    from jupyter_server.extension.config import ExtensionConfigManager
+
+    return ExtensionConfigManager(read_config_path=folders).get_jpserver_extensions().get(SERVER_EXTENSION)
+
+
+def _place_option() -> str:
+    """Where to enable it: the user's own configuration, if that disables it, else the environment."""
+    from jupyter_core.paths import jupyter_config_dir
+
+    return "--sys-prefix" if _is_enabled([jupyter_config_dir()]) is None else "--user"

@@ -6,13 +6,13 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from jupyter_server.extension.serverextension import toggle_server_extension_python
 
 import labdl
 from labdl import cli, framework_info
 from labdl.doctor import Finding, command, jupyter, software, storage
 
 pytestmark = pytest.mark.sample(backends=1)
-SERVER_CONFIG = {"ServerApp": {"jpserver_extensions": {jupyter.SERVER_EXTENSION: False}}}
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +81,17 @@ def test_disabled_extension_or_plugin(extensions, configuration, name):
     assert finding == Finding(finding.topic, f"{name} is disabled", "broken", f"jupyter labextension enable {name}")
 
 
-def test_server_extension(configuration):
+def test_server_extension():
     assert only(jupyter.check_server_extension()).status == "ok"
-    (configuration / "jupyter_server_config.json").write_text(json.dumps(SERVER_CONFIG))
+    toggle_server_extension_python(jupyter.SERVER_EXTENSION, enabled=False, user=True)
+    finding = only(jupyter.check_server_extension())
+    assert finding.command == "jupyter server extension enable --user labdl.lab.server.extension"
+    toggle_server_extension_python(jupyter.SERVER_EXTENSION, enabled=True, user=True)  # what the command does
+    assert only(jupyter.check_server_extension()).status == "ok"
+
+
+def test_server_extension_that_nothing_names(tmp_path, monkeypatch):
+    monkeypatch.setattr("jupyter_core.paths.jupyter_config_path", lambda: [str(tmp_path)])
     finding = only(jupyter.check_server_extension())
     assert finding.command == "jupyter server extension enable --sys-prefix labdl.lab.server.extension"
 
