@@ -27,6 +27,7 @@ TYPES = (
     "dtype",
     "value",
     "output_dtype",
+    "precision",
     "stash_type",
     "seed",
     "sample_size",

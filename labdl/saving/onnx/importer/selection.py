@@ -53,6 +53,8 @@ def eye_like(r, node, x):
 def reverse_sequence(r, node, x, lengths):
     """Reverse the first elements of each sequence, as many as its length says."""
     batch, time = node.attributes.get("batch_axis", 1), node.attributes.get("time_axis", 0)
+    if {batch, time} != {0, 1}:
+        raise r.refuse(node, f"has batch_axis={batch} and time_axis={time}: one of them is 0 and the other 1")
     steps = x.shape[time]
     if None in x.shape:
         raise r.refuse(node, "reverses sequences of unknown sizes")
