@@ -1,11 +1,13 @@
 """The visual editor in a real browser: how soon it opens a graph, how smooth it is, how soon a change is checked.
 
-    python tests/bench/editor.py [--seconds 3] [--zoo resnet50 ...]
+    python tests/bench/editor.py [--seconds 3] [--graphs 5000-row ...] [--zoo resnet50 ...]
 
 A JupyterLab and a Chromium of its own (`LABDL_CHROMIUM`, or the one on the path; without a graphics card it draws on the
 processor). The graphs are decoders of a transformer, written out layer by layer. Frames are counted by
 `requestAnimationFrame` while the pointer moves, so the best that can be seen is the screen's 60 a second; the longest gap
 between two frames stands beside the rate. "check" is from a keystroke in a layer's form to the answer on the canvas.
+The graph 5000-row is one row of layers of which a few are in view; for it, undo is from the key to the second frame after
+it, save from the key to the file, and "processor" the time of the page's main thread, which other programs change less.
 With ``--zoo`` it is how long models of the zoo take from the choice in the dialog to a graph with its shapes, and no more.
 """
 
@@ -85,6 +87,13 @@ def spread(graph: Graph) -> Graph:
     return Graph.from_dict({**graph.to_dict(), "positions": places})
 
 
+def row(layers: int) -> Graph:
+    """Layers in one row, of which a few are in view."""
+    graph = trace(nn.Sequential(*[nn.ReLU() if n % 2 else nn.Linear(WIDTH) for n in range(layers)]), (None, WIDTH))
+    places = {i: (260.0 * at, 0.0) for at, i in enumerate(graph.nodes)}
+    return Graph.from_dict({**graph.to_dict(), "positions": places})
+
+
 def opened(page: Page, name: str) -> float:
     """Seconds from the double-click in the file browser to nodes on the canvas with their shapes."""
     row = page.locator(".jp-DirListing-item", has_text=name)
@@ -108,7 +117,7 @@ def frames(page: Page, move, seconds: float) -> tuple[float, float]:
     return 1000 * len(gaps) / sum(gaps), max(gaps)
 
 
-def smoothness(page: Page, seconds: float) -> dict[str, tuple[float, float]]:
+def smoothness(page: Page, seconds: float, *, fit: bool = True) -> dict[str, tuple[float, float]]:
     box = page.locator(".labdl-canvas").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 30
     page.mouse.click(x, y)
@@ -122,8 +131,9 @@ def smoothness(page: Page, seconds: float) -> dict[str, tuple[float, float]]:
     found["pan"] = frames(page, pan, seconds)
     page.mouse.up()
     found["zoom"] = frames(page, lambda n: page.mouse.wheel(0, 60 if n % 20 < 10 else -60), seconds)
-    page.locator(".react-flow__controls-fitview").click()
-    page.wait_for_timeout(500)
+    if fit:
+        page.locator(".react-flow__controls-fitview").click()
+        page.wait_for_timeout(500)
     nodes = page.locator(".react-flow__node")
     boxes = [node.bounding_box() for node in nodes.all()[:60]]
     inside = next(
@@ -135,6 +145,52 @@ def smoothness(page: Page, seconds: float) -> dict[str, tuple[float, float]]:
     found["drag"] = frames(page, lambda n: page.mouse.move(at[0] + n % 60, at[1] + n % 45), seconds)
     page.mouse.up()
     return found
+
+
+class Processor:
+    """Seconds of the processor in the main thread of a page since the last call."""
+
+    def __init__(self, page: Page):
+        self._session = page.context.new_cdp_session(page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        self._before = 0.0
+        self()
+
+    def __call__(self) -> float:
+        metrics = self._session.send("Performance.getMetrics")["metrics"]
+        now = next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+        seconds, self._before = now - self._before, now
+        return seconds
+
+
+UNDO = """() => document.addEventListener('keydown', () => {
+  const start = performance.now();
+  window.labdlUndone = null;
+  requestAnimationFrame(() => requestAnimationFrame(() => { window.labdlUndone = performance.now() - start; }));
+}, true)"""
+
+
+def undoing(page: Page, processor: Processor) -> tuple[float, float]:
+    """Median milliseconds from the key to the frame, and of the processor, while the last change is undone and redone."""
+    page.evaluate(UNDO)
+    waits, times = [], []
+    for n in range(6):
+        page.wait_for_timeout(1000)
+        processor()
+        page.keyboard.press("Control+Shift+z" if n % 2 else "Control+z")
+        page.wait_for_function("() => window.labdlUndone > 0")
+        times.append(1000 * processor())
+        waits.append(page.evaluate("() => window.labdlUndone"))
+    return statistics.median(waits), statistics.median(times)
+
+
+def saving(page: Page, file: Path) -> float:
+    """Seconds from the key to the written file."""
+    before, start = file.stat().st_mtime_ns, time.perf_counter()
+    page.keyboard.press("Control+s")
+    while file.stat().st_mtime_ns == before:
+        time.sleep(0.005)
+    return time.perf_counter() - start
 
 
 def from_the_zoo(page: Page, name: str) -> float:
@@ -196,17 +252,20 @@ def fresh(browser: Browser, url: str) -> Page:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each movement")
+    parser.add_argument("--graphs", nargs="+", metavar="NAME", help="only these graphs")
     parser.add_argument("--zoo", nargs="+", metavar="NAME", help="only open these models of the zoo")
     options = parser.parse_args()
     if options.zoo:
         zoo(options.zoo)
         return
-    graphs = {
-        "200": spread(decoder(200)),
-        "1000": spread(decoder(1000)),
-        "1000-folded": decoder(1000),
-        "5000-folded": decoder(5000),
+    builders = {
+        "200": lambda: spread(decoder(200)),
+        "1000": lambda: spread(decoder(1000)),
+        "1000-folded": lambda: decoder(1000),
+        "5000-folded": lambda: decoder(5000),
+        "5000-row": lambda: row(5000),
     }
+    graphs = {name: builders[name]() for name in options.graphs or builders}
     print(f"{'graph':14} {'nodes':>6} {'open':>8} {'check':>9}   frames a second (longest gap)")
     with tempfile.TemporaryDirectory() as home, jupyterlab(Path(home)) as lab, sync_playwright() as playwright:
         for name, graph in graphs.items():
@@ -214,12 +273,20 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
         for name, graph in graphs.items():
             page = fresh(browser, lab.url)
+            processor = Processor(page)
             took = opened(page, f"{name}.labdl")
-            moved = smoothness(page, options.seconds)
-            check = checking(page) if not name.endswith("folded") else None
+            busy = processor()
+            moved = smoothness(page, options.seconds, fit=not name.endswith("row"))
+            check = checking(page) if name in ("200", "1000") else None
             shown = "  ".join(f"{kind} {rate:.0f} ({gap:.0f} ms)" for kind, (rate, gap) in moved.items())
             late = f"{1000 * check:6.0f} ms" if check else ""
             print(f"{name:14} {len(graph.nodes):6,} {took:6.2f} s {late:>9}   {shown}", flush=True)
+            if name.endswith("row"):
+                wait, of_undo = undoing(page, processor)
+                save = saving(page, lab.folder / f"{name}.labdl")
+                print(
+                    f"{'':14} undo {wait:.0f} ms, save {save:.2f} s; processor: open {busy:.2f} s, undo {of_undo:.0f} ms"
+                )
             page.close()
         browser.close()
 
