@@ -11,6 +11,7 @@ from labdl.data.dataset import Dataset
 from labdl.data.loader import Loader
 from labdl.data.pipeline import Pipeline, Split
 from labdl.data.reading import Errors
+from labdl.data.samplers import BucketSampler
 from labdl.data.splits import open_data
 from labdl.errors import ConfigError
 from labdl.models import zoo
@@ -18,6 +19,7 @@ from labdl.nn.head import find_head
 from labdl.nn.lora import add_lora
 from labdl.nn.module import Module
 from labdl.tasks import text_models
+from labdl.tasks.padded_texts import text_lengths
 from labdl.tasks.task import Task, find, list_tasks
 from labdl.train.optimizers import Optimizer
 from labdl.train.options import TrainerOptions
@@ -45,6 +47,7 @@ def create_trainer(
     seed: int = 0,
     errors: Errors = "raise",
     lora: int | Mapping[str, Any] | None = None,
+    group_by_length: bool = False,
     **options: Unpack[TrainerOptions],
 ) -> Trainer:
     """Create the trainer of a model for a data set, with the transforms, the loss and the metrics of its task.
@@ -55,6 +58,7 @@ def create_trainer(
     that is not pretrained, the ``task`` is needed, one of `labdl.tasks.list_tasks`, or a dictionary of its name and settings.
     Without it an encoder of texts is trained to classify, a decoder to predict the next token, both together to translate.
     ``lora=8``, or a dictionary of settings of `labdl.nn.add_lora`, trains low-rank adapters of that rank and the head alone.
+    ``group_by_length`` makes batches of texts of similar length, so that little is padded; all are read once before.
     ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
@@ -81,12 +85,14 @@ def create_trainer(
     plan.check(model, first)
     pipeline = Pipeline(plan.pipeline_of(model, size), split=Split(1 - validation, seed))
     model.preprocessing = pipeline.evaluation()
+    model.task_name = plan.name
     train, val = plan.prepare_datasets(model, opened, pipeline, classes)
     plan.prepare_model(model, first, classes, backend, seed)
     if lora is not None:
         _add_adapters(model, lora, plan, backend, seed)
-    if errors != "raise":
-        train, val = _load_leniently(train, val, errors, seed, options)
+    lengths = text_lengths(train) if group_by_length else None
+    if errors != "raise" or lengths is not None:
+        train, val = _loaders(train, val, errors, seed, options, lengths)
     options["train_dataset"], options["val_dataset"] = train, val
     return plan.trainer(
         model,
@@ -119,14 +125,17 @@ def fine_tune(model: str | Module, dataset: Data, **settings: Any) -> Trainer:
     return trainer
 
 
-def _load_leniently(
-    train: Dataset, val: Dataset | None, errors: Errors, seed: int, options: TrainerOptions
+def _loaders(
+    train: Dataset, val: Dataset | None, errors: Errors, seed: int, options: TrainerOptions, lengths: Any
 ) -> tuple[Loader, Loader | None]:
-    """Loaders of both parts, with the batches that a trainer makes of these options."""
+    """Loaders of both parts, with the batches that a trainer makes of these options, by ``lengths`` of texts if given."""
     size = options.get("batch_size", 32)
-    ordered = {"shuffle": options.get("shuffle", True), "seed": seed, "drop_last": options.get("drop_last", False)}
+    ordered: dict[str, Any] = {"shuffle": options.get("shuffle", True), "drop_last": options.get("drop_last", False)}
     validation = None if val is None else Loader(val, size, errors=errors)
-    return Loader(train, size, errors=errors, **ordered), validation
+    if lengths is not None:
+        sampler = BucketSampler(lengths, size, seed=seed, **ordered)
+        return Loader(train, size, errors=errors, batch_sampler=sampler), validation
+    return Loader(train, size, errors=errors, seed=seed, **ordered), validation
 
 
 def _add_adapters(model: Module, lora: int | Mapping[str, Any], plan: Task, backend: str | None, seed: int) -> None:
