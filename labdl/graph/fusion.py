@@ -160,7 +160,9 @@ def _from_graph(graph: Graph, former: GraphModule, layers: dict[str, Module]) ->
         state.update({f"{path}/{key}": value for key, value in layer.state_dict().items()})
     model = graph.to_module()
     build.build(model, former.input_specs, former.backend, None, former._input_options, values=lambda _: state)
-    model.__dict__.update(class_names=former.class_names, preprocessing=former.preprocessing)
+    model.__dict__.update(
+        class_names=former.class_names, preprocessing=former.preprocessing, task_name=former.task_name
+    )
     if (form := getattr(former, "detector_form", None)) is not None:
         model.__dict__["detector_form"] = form
     return model.eval()

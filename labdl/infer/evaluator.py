@@ -119,7 +119,11 @@ class Evaluator:
         for columns in iterate_columns(dataset, self.batch_size):
             _check_columns(columns, 1)
             results = self.inference.infer_columns(columns[:1], settings)
-            texts = texts_or_tokens(result[0] if isinstance(result, list) else result for result in results)
+            processor = self.inference.postprocessing.processor
+            if processor is not None and processor.has_metrics:
+                texts = processor.for_metrics(results)
+            else:
+                texts = texts_or_tokens(result[0] if isinstance(result, list) else result for result in results)
             for metric in fresh.values():
                 metric.update(texts, list(columns[1]))
             seen += len(texts)

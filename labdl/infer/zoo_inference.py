@@ -14,7 +14,7 @@ from labdl.infer.inference_plan import InferencePlan
 from labdl.infer.postprocess.base import get_postprocessor
 from labdl.infer.predict import as_model
 from labdl.infer.prepared_sample import PreparedSample
-from labdl.infer.pretrained import is_pretrained_source, plan_folder, plan_pretrained
+from labdl.infer.pretrained import is_pretrained_source, plan_folder, plan_pretrained, plan_trained
 from labdl.infer.recognizers import plan_recognizer
 from labdl.infer.steps import list_steps
 from labdl.models import zoo
@@ -26,6 +26,10 @@ from labdl.saving import load
 from labdl.tasks import Task
 
 Step = Callable[[Any], Any]
+TASKS_OF_TEXTS = (
+    *("text classification", "text similarity", "token classification", "question answering", "masked words"),
+    *("text generation", "text to text", "translation", "summarization"),
+)
 # of the zoo, whose models need a tokenizer
 _TASKS_OF_FOLDERS = ("text generation", "text encoding", "text to text", "translation", "character recognition")
 
@@ -41,12 +45,10 @@ def plan_inference(
     settings: Mapping[str, Any],
 ) -> InferencePlan:
     """Create a model of the zoo with weights, and choose the steps before and after it; see `Inference.of`."""
-    if (
-        isinstance(model, str)
-        and model not in zoo.ZOO
-        and (model.endswith(".labdl") or Path(f"{model}.labdl").is_file())
-    ):
-        model = load(model, backend=backend)
+    if isinstance(model, str | Path) and str(model) not in zoo.ZOO:
+        name = str(model)
+        if name.endswith(".labdl") or Path(f"{name}.labdl").is_file():
+            model = load(model, backend=backend)
     pretrained = isinstance(model, Module) and "pretrained" in model.__dict__
     if pretrained or is_pretrained_source(model):
         for argument, value in (("weights", weights), ("size", size), ("preprocess", preprocess)):
@@ -55,6 +57,8 @@ def plan_inference(
         if isinstance(model, Module):
             return plan_pretrained(as_model(model, backend), settings)
         return plan_folder(model, backend=backend, settings=settings)
+    if isinstance(model, Module) and model.task_name in TASKS_OF_TEXTS and weights is None and preprocess is None:
+        return plan_trained(as_model(model, backend), settings)
     if is_recognizer(model) and weights is None and size is None:
         return plan_recognizer(as_model(model, backend), preprocess, settings)
     if isinstance(model, Module):

@@ -39,7 +39,8 @@ class Module:
     converted to the dtype that the model was built for, or one dictionary with the inputs by name; it returns tensors.
     ``class_names`` are the names of the classes of a classifier, in the order of its outputs: a training with text labels
     sets them. ``preprocessing`` is a pipeline or a transform of `labdl.data` that makes inputs of samples: it is saved with
-    the model, and `labdl.infer.Inference` applies it.
+    the model, and `labdl.infer.Inference` applies it. ``task_name`` is the task of `labdl.tasks` that a fine-tuning trained it
+    for, by which `labdl.infer.Inference.of` reads its outputs.
     """
 
     _repr_mimebundle_ = model_mimebundle
@@ -49,6 +50,7 @@ class Module:
         None  # of a classifier: set by a training with text labels, saved with the model
     )
     preprocessing: Any = None
+    task_name: str | None = None  # the task of `labdl.tasks` that trained it, saved with the model
 
     training: bool
     _modules: dict[str, Module]

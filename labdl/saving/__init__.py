@@ -58,8 +58,8 @@ def paths(path: str | Path) -> tuple[Path, Path]:
 def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     """Save a built model: ``name.labdl`` (structure) and ``name.npz`` (parameters); returns both paths.
 
-    The structure includes the names of classes, which parameters are frozen, the `preprocessing` of the model, and of a
-    detector its form, by which `labdl.infer.Inference.of` reads its outputs.
+    The structure includes the names of classes, which parameters are frozen, the `preprocessing` and the ``task_name`` of the
+    model, and of a detector its form, by which `labdl.infer.Inference.of` reads its outputs.
     Both are completely on disk before the first replaces an older one. Raises ModelError when the model is not
     built or does something that a graph cannot hold, such as returning a tuple of one tensor.
     """
@@ -68,8 +68,10 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     graph = as_graph(model)
     _refuse_single_tuple(model)
     detector = detector_dict(model)
-    # `labdl.infer.Inference.of` gives a detector that takes them the sizes of pictures in each call
+    # `labdl.infer.Inference.of` gives a detector that takes them the sizes of pictures in each call, and a model that a task
+    # on texts has trained the segments of pairs
     given = {"sizes"} if detector is not None and detector["takes_sizes"] else set()
+    given |= {"types"} if model.task_name is not None else set()
     for name in branching_inputs(model, graph):
         if name in given:
             continue
@@ -89,6 +91,7 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
         frozen=frozen,
         preprocessing=prepare,
         detector=detector,
+        task=model.task_name,
     )
     with replace_files(parameters, structure) as (values, file):
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
@@ -143,6 +146,7 @@ def load(
         model.preprocessing = read_preprocessing(opened.preprocessing, structure.name)
     if opened.detector is not None:
         model.__dict__["detector_form"] = read_detector(opened.detector, structure.name)
+    model.task_name = opened.task
     if not parameters:
         return freeze_named(model.build(backend=backend, seed=seed), opened.frozen)
     with ParameterFile(weights) as file:

@@ -39,11 +39,12 @@ _COLUMNS = {
 }
 _NOTES = {"notes": ("id", "text", "home", "color", "place")}  # since version 4
 # optional in every version, not part of the checksum
-_CLASSES, _FROZEN, _PREPROCESSING, _DETECTOR = _OPTIONAL = (
+_CLASSES, _FROZEN, _PREPROCESSING, _DETECTOR, _TASK = _OPTIONAL = (
     "classes/name",
     "frozen/name",
     "preprocessing/pipeline",
     "detector/form",
+    "task/name",
 )
 _FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
 _EDGE = _COLUMNS["edges"][1:]
@@ -54,7 +55,7 @@ class StructureFile:
     """Contents of a structure file: the graph, the format version, and the id of the parameters saved with it.
 
     ``class_names`` are those of a classifier, ``frozen`` the names of parameters that are not trained, ``preprocessing`` is the
-    dictionary of a pipeline of `labdl.data`, ``detector`` that of the form of a detector.
+    dictionary of a pipeline of `labdl.data`, ``detector`` that of the form of a detector, ``task`` the name of a task.
     """
 
     graph: Graph
@@ -64,6 +65,7 @@ class StructureFile:
     frozen: tuple[str, ...] = ()
     preprocessing: dict[str, Any] | None = None
     detector: dict[str, Any] | None = None
+    task: str | None = None
 
 
 class NewerFormatError(FileFormatError):
@@ -88,6 +90,7 @@ def encode(
     frozen: Sequence[str] = (),
     preprocessing: dict[str, Any] | None = None,
     detector: dict[str, Any] | None = None,
+    task: str | None = None,
 ) -> bytes:
     """The bytes of a structure file (see `StructureFile`); the same graph always gives the same bytes."""
     data = graph.to_dict()
@@ -114,7 +117,7 @@ def encode(
         **(_note_columns(data.get("notes", {})) if version > _PLAIN else {}),
     }
     buffer = io.BytesIO()
-    named = ((_CLASSES, class_names), (_FROZEN, frozen))
+    named = ((_CLASSES, class_names), (_FROZEN, frozen), (_TASK, [task] if task else None))
     lists: dict[str, list[Any]] = {path: list(map(str, names)) for path, names in named if names}
     if preprocessing is not None:
         lists[_PREPROCESSING] = [preprocessing]
@@ -253,7 +256,8 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
         preprocessing, detector = (
             next(iter(_json(lists, path)), None) if path in lists else None for path in (_PREPROCESSING, _DETECTOR)
         )
-        return StructureFile(graph, version, saved_with, class_names, frozen or (), preprocessing, detector)
+        task = next(iter(_names(lists, _TASK) or ()), None)
+        return StructureFile(graph, version, saved_with, class_names, frozen or (), preprocessing, detector, task)
     except NewerFormatError:
         raise
     except FileFormatError as error:

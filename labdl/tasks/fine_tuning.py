@@ -44,6 +44,7 @@ def create_trainer(
     seed: int = 0,
     errors: Errors = "raise",
     lora: int | Mapping[str, Any] | None = None,
+    group_by_length: bool = False,
     **options: Unpack[TrainerOptions],
 ) -> Trainer:
     """Create the trainer of a model for a data set, with the transforms, the loss and the metrics of its task.
@@ -54,6 +55,8 @@ def create_trainer(
     that is not pretrained, the ``task`` is needed, one of `labdl.tasks.list_tasks`, or a dictionary of its name and settings.
     Without it an encoder of texts is trained to classify, a decoder to predict the next token, both together to translate.
     ``lora=8``, or a dictionary of settings of `labdl.nn.add_lora`, trains low-rank adapters of that rank and the head alone.
+    ``group_by_length`` makes batches of texts of similar length, so that little is padded; all are read once before. Those of
+    sounds always are.
     ``dataset`` is a `labdl.data.Dataset`, the parts of `labdl.data.open_splits`, or the folder or file of one. ``validation``
     is the share of its samples for validation, chosen by ``seed``, and of each class its share, or another data set; a folder
     that has a validation part keeps it. ``size`` (height, width), or one number for both, is that of the model's inputs, by
@@ -80,11 +83,13 @@ def create_trainer(
     plan.check(model, first)
     pipeline = Pipeline(plan.pipeline_of(model, size), split=Split(1 - validation, seed))
     model.preprocessing = pipeline.evaluation()
+    model.task_name = plan.name
     train, val = plan.prepare_datasets(model, opened, pipeline, classes)
     plan.prepare_model(model, first, classes, backend, seed)
     if lora is not None:
         _add_adapters(model, lora, plan, backend, seed)
-    options["train_dataset"], options["val_dataset"] = plan.create_loaders(train, val, errors, seed, options)
+    parts = plan.create_loaders(train, val, errors, seed, options, group_by_length=group_by_length)
+    options["train_dataset"], options["val_dataset"] = parts
     return plan.trainer_of(model)(
         model,
         plan.loss_of(model) if loss is None else loss,

@@ -168,7 +168,14 @@ class SpeechRecognition(Task):
         return TransducerTrainer if isinstance(model, RNNT) else SpeechTrainer
 
     def create_loaders(
-        self, train: Dataset, validation: Dataset, errors: Errors, seed: int, options: TrainerOptions
+        self,
+        train: Dataset,
+        validation: Dataset,
+        errors: Errors,
+        seed: int,
+        options: TrainerOptions,
+        *,
+        group_by_length: bool = True,
     ) -> tuple[Any, Any]:
         """Loaders of batches of similar lengths, in the training in random order."""
         size, shuffle = options.get("batch_size", 32), options.get("shuffle", True)

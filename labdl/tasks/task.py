@@ -10,10 +10,12 @@ from labdl.data.dataset import Dataset
 from labdl.data.loader import Loader
 from labdl.data.pipeline import Phase, Pipeline
 from labdl.data.reading import Errors
+from labdl.data.samplers import BucketSampler
 from labdl.data.transforms import Normalize
 from labdl.errors import ConfigError
 from labdl.models import zoo
 from labdl.nn.module import Module
+from labdl.tasks.padded_texts import text_lengths
 from labdl.tasks.samples import read_picture
 from labdl.train.options import TrainerOptions
 from labdl.train.trainer import Trainer
@@ -88,13 +90,29 @@ class Task:
         return self.trainer
 
     def create_loaders(
-        self, train: Dataset, validation: Dataset, errors: Errors, seed: int, options: TrainerOptions
+        self,
+        train: Dataset,
+        validation: Dataset,
+        errors: Errors,
+        seed: int,
+        options: TrainerOptions,
+        *,
+        group_by_length: bool = False,
     ) -> tuple[Any, Any]:
-        """The data of a trainer with these options: the data sets, or loaders of their batches."""
-        if errors == "raise":
+        """The data of a trainer with these options: the data sets, or loaders of their batches.
+
+        ``group_by_length`` makes batches of texts of similar length. Raises ConfigError for samples that are not padded.
+        """
+        if errors == "raise" and not group_by_length:
             return train, validation
         size = options.get("batch_size", 32)
-        ordered = {"shuffle": options.get("shuffle", True), "seed": seed, "drop_last": options.get("drop_last", False)}
+        ordered: dict[str, Any] = {
+            "shuffle": options.get("shuffle", True),
+            "seed": seed,
+            "drop_last": options.get("drop_last", False),
+        }
+        if group_by_length:
+            ordered = {"batch_sampler": BucketSampler(text_lengths(train), size, **ordered)}
         return Loader(train, size, errors=errors, **ordered), Loader(validation, size, errors=errors)
 
     def count_classes(self, dataset: Dataset) -> int:

@@ -96,6 +96,14 @@ def trained_size(model: Module) -> int:
     return vocabulary_size(model) or _TRAINED
 
 
+def has_segments(model: Module) -> bool:
+    """Whether a model that takes segments has a table of them, which DistilBERT has not."""
+    tables = [
+        part.types for path, part in model.named_modules() if path.endswith("embeddings") and hasattr(part, "types")
+    ]
+    return not tables or any(table is not None for table in tables)
+
+
 def check_vocabulary(model: Module, tokenizer: Tokenizer | SentencePiece) -> None:
     """Raise ConfigError for a tokenizer with numbers beyond the table of embeddings."""
     size = vocabulary_size(model)

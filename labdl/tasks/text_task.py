@@ -67,7 +67,8 @@ class TextTask(Task):
         tokenizer = self.tokenizer or text_models.tokenizer_of(model)
         if tokenizer is not None:
             text_models.check_vocabulary(model, tokenizer)
-        entries = ("tokens", *(argument.name for argument in model._arguments()[1:] if argument.name in _OPTIONAL))
+        names = [argument.name for argument in model._arguments()[1:] if argument.name in _OPTIONAL]
+        entries = ("tokens", *(name for name in names if name != "types" or text_models.has_segments(model)))
         length = text_models.length_of(model, size, self.usual_length)
         return Pipeline(
             [T.EncodeText(tokenizer, vocab_size=text_models.trained_size(model), length=length, entries=entries)]

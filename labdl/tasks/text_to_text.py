@@ -119,7 +119,8 @@ class TextToTextTrainer(LanguageModelTrainer):
         with eval_mode(list(self.model.modules())):
             for at in range(0, count, _GENERATED):
                 some = [source for source, _ in texts[at : at + _GENERATED]]
-                answers += [each.text for each in generate(self.model, some, compiled=self.compiled, **pairs.limits)]
+                results: Any = generate(self.model, some, compiled=self.compiled, **pairs.limits)
+                answers += [each.text for each in results]
         references = [[target] for _, target in texts]
         return {type(metric).name: float(metric.fresh()(answers, references)) for metric in self.text_metrics}
 

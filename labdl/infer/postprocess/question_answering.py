@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
+from labdl.data.text.tokenizer import Encoding
 from labdl.errors import ConfigError, ModelError
 from labdl.infer.postprocess.base import PostProcessor, array_of, postprocessor, top_k_indices
 from labdl.settings import INNER
+from labdl.tasks.question_windows import best_spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,15 @@ class AnswerSpans:
         return self.texts[0] if self.texts else None
 
 
+@dataclass(frozen=True, eq=False)
+class WindowLogits:
+    """The windows of a text, with the logits of starts (length) and of ends (length) of each."""
+
+    text: str
+    windows: tuple[Encoding, ...]
+    logits: tuple[tuple[np.ndarray, np.ndarray], ...]
+
+
 @postprocessor
 class QuestionAnswering(PostProcessor):
     """Extractive question answering: the spans of tokens with the largest sums of start and end logits.
@@ -44,7 +55,8 @@ class QuestionAnswering(PostProcessor):
     allowed tokens.
 
     ``text`` and ``offsets`` (length, 2), the first character and the one after the last of each token, give the texts of
-    answers; they are settings of single samples, set by pre-processing in a `PreparedSample`.
+    answers; they are settings of single samples, set by pre-processing in a `PreparedSample`. Of a text in windows, as
+    `Inference.of` reads it, the answers are the best of all windows, with the first and last token in their own.
     Source: Devlin et al., BERT, 2019, section 4.2.
     """
 
@@ -60,6 +72,8 @@ class QuestionAnswering(PostProcessor):
             raise ConfigError("QuestionAnswering wants text and offsets together")
 
     def __call__(self, output) -> AnswerSpans:
+        if isinstance(output, WindowLogits):
+            return self._read_windows(output)
         parts = [array_of(part) for part in (output if isinstance(output, list | tuple) else (output,))]
         if [part.shape[1:] for part in parts] == [(2,)]:
             parts = list(parts[0].T)
@@ -93,6 +107,30 @@ class QuestionAnswering(PostProcessor):
             logs, found = np.insert(logs, at, none), np.insert(found, at, (-1, -1), axis=0)
         some = np.isfinite(logs[: self.top_k])
         return found[: self.top_k][some], np.exp(logs[: self.top_k][some])
+
+    def _read_windows(self, output: WindowLogits) -> AnswerSpans:
+        """The best answers of all windows; probabilities are those among the allowed tokens of all of them."""
+        spans = best_spans(
+            output.text,
+            output.windows,
+            output.logits,
+            top_k=self.top_k,
+            max_length=self.max_length,
+            allow_no_answer=self.allow_no_answer,
+        )
+        total = 0.0
+        for side in (0, 1):
+            allowed = [
+                logits[side][np.r_[0:1, places] if self.allow_no_answer else places]
+                for logits, places in zip(
+                    output.logits, (np.flatnonzero(each.parts == 1) for each in output.windows), strict=True
+                )
+            ]
+            total += _log_sum(np.concatenate(allowed).astype("float64"))
+        tokens = np.array([span.tokens for span in spans], "int64").reshape(-1, 2)
+        characters = np.array([span.characters for span in spans], "int64").reshape(-1, 2)
+        scores = np.exp([span.score - total for span in spans])
+        return AnswerSpans(tokens[:, 0], tokens[:, 1], scores, tuple(span.text for span in spans), characters)
 
     def _characters(self, spans: np.ndarray) -> np.ndarray:
         """The characters (k, 2) of answers; none of "no answer"."""

@@ -10,6 +10,7 @@ from labdl import models
 from labdl.errors import ConfigError
 from labdl.infer.inference_plan import InferencePlan
 from labdl.infer.postprocess.base import get_postprocessor
+from labdl.infer.pretrained.questions import QuestionReader, prepare_question
 from labdl.infer.pretrained.signals import check_prompt
 from labdl.infer.pretrained.texts import TextEncoder
 from labdl.models import zoo
@@ -41,6 +42,8 @@ def plan_pretrained(model: Module, settings: Settings) -> InferencePlan:
     Raises ConfigError for a task without steps.
     """
     folder: PretrainedFolder = model.__dict__["pretrained"]
+    if model.task_name in _PLANS_OF_TRAINED:
+        return _PLANS_OF_TRAINED[model.task_name](model, settings)
     if folder.task not in _PLANS:
         raise ConfigError(
             f"{folder.architecture} is a model for {folder.task}, for which Inference.of has no steps: write "
@@ -49,39 +52,66 @@ def plan_pretrained(model: Module, settings: Settings) -> InferencePlan:
     return _PLANS[folder.task](model, folder, settings)
 
 
+def plan_trained(model: Module, settings: Settings) -> InferencePlan:
+    """The steps before and after a model that a task on texts has trained, by its ``task_name`` and ``preprocessing``."""
+    if model.task_name not in _PLANS_OF_TRAINED:
+        raise ConfigError(
+            f"the file of the model has no steps for {model.task_name}, which writes token by token: save such a model with "
+            "labdl.models.save_pretrained, and give Inference.of that folder"
+        )
+    return _PLANS_OF_TRAINED[str(model.task_name)](model, settings)
+
+
 # -- encoders of texts
 
 
-def _classify_texts(model: Module, folder: PretrainedFolder, settings: Settings) -> InferencePlan:
-    texts = TextEncoder(model)
+def _plan_classes(model: Module, folder: PretrainedFolder, settings: Settings) -> InferencePlan:
     kind = folder.config.get("problem_type")
-    if kind == "regression" or len(model.class_names or ()) == 1:  # one number, such as a similarity
-        return _encoder_plan(model, texts, texts.prepare, None)
-    multilabel = kind == "multi_label_classification"
-    after = get_postprocessor({"multilabel": multilabel, **_names(model), **settings, "name": "classification"})
+    if kind == "regression" or len(model.class_names or ()) == 1:
+        return _regress(model, settings)
+    return _classify_texts(model, settings, multilabel=kind == "multi_label_classification")
+
+
+def _regress(model: Module, settings: Settings) -> InferencePlan:
+    """One number, such as a similarity."""
+    texts, _ = _encoder_of(model, settings)
+    return _encoder_plan(model, texts, texts.prepare, None)
+
+
+def _classify_texts(model: Module, settings: Settings, multilabel: bool = False) -> InferencePlan:
+    texts, rest = _encoder_of(model, settings)
+    after = get_postprocessor({"multilabel": multilabel, **_names(model), **rest, "name": "classification"})
     return _encoder_plan(model, texts, texts.prepare, after)
 
 
-def _classify_tokens(model: Module, folder: PretrainedFolder, settings: Settings) -> InferencePlan:
-    texts = TextEncoder(model)
-    after = get_postprocessor({**_names(model), **settings, "name": "token_classification"})
+def _classify_tokens(model: Module, settings: Settings) -> InferencePlan:
+    texts, rest = _encoder_of(model, settings)
+    after = get_postprocessor({**_names(model), **rest, "name": "token_classification"})
     return _encoder_plan(model, texts, texts.prepare_tokens, after)
 
 
-def _answer_questions(model: Module, folder: PretrainedFolder, settings: Settings) -> InferencePlan:
-    texts = TextEncoder(model)
-    after = get_postprocessor({**settings, "name": "question_answering"})
-    return _encoder_plan(model, texts, texts.prepare_question, after)
+def _read_questions(model: Module, settings: Settings) -> InferencePlan:
+    of_windows = {name: value for name, value in settings.items() if name in ("max_seq_len", "doc_stride")}
+    rest = {name: value for name, value in settings.items() if name not in of_windows}
+    reader = QuestionReader(model, TextEncoder(model), of_windows)
+    after = get_postprocessor({**rest, "name": "question_answering"})
+    return InferencePlan(model, [prepare_question], after, 32, generate=reader)
 
 
-def _fill_masks(model: Module, folder: PretrainedFolder, settings: Settings) -> InferencePlan:
-    texts = TextEncoder(model)
-    after = get_postprocessor({"vocabulary": texts.tokenizer.decode, **settings, "name": "token_prediction"})
+def _fill_masks(model: Module, settings: Settings) -> InferencePlan:
+    texts, rest = _encoder_of(model, settings)
+    after = get_postprocessor({"vocabulary": texts.tokenizer.decode, **rest, "name": "token_prediction"})
     return _encoder_plan(model, texts, texts.prepare_masked, [_first, after])
 
 
+def _encoder_of(model: Module, settings: Settings) -> tuple[TextEncoder, Settings]:
+    """The encoder of texts, and the settings that are not its own."""
+    rest = {name: value for name, value in settings.items() if name != "truncation"}
+    return TextEncoder(model, truncation=settings.get("truncation", False)), rest
+
+
 def _encoder_plan(model: Module, texts: TextEncoder, prepare: Callable, after: Any) -> InferencePlan:
-    return InferencePlan(model, [prepare], after, 32, collate=texts.collate)
+    return InferencePlan(model, [prepare], after, texts.batch_size, collate=texts.collate)
 
 
 def _names(model: Module) -> dict[str, Any]:
@@ -115,11 +145,23 @@ def _mean(output: Any) -> Any:
     return sum(output) / len(output) if isinstance(output, tuple) else output
 
 
-_PLANS: dict[str, Callable[[Module, PretrainedFolder, Settings], InferencePlan]] = {
+def _of_model(plan: Callable[..., InferencePlan]) -> Callable[[Module, PretrainedFolder, Settings], InferencePlan]:
+    return lambda model, folder, settings: plan(model, settings)
+
+
+# by the task that trained a model
+_PLANS_OF_TRAINED: dict[str | None, Callable[[Module, Settings], InferencePlan]] = {
     "text classification": _classify_texts,
+    "text similarity": _regress,
     "token classification": _classify_tokens,
-    "question answering": _answer_questions,
+    "question answering": _read_questions,
     "masked words": _fill_masks,
+}
+_PLANS: dict[str, Callable[[Module, PretrainedFolder, Settings], InferencePlan]] = {
+    "text classification": _plan_classes,
+    "token classification": _of_model(_classify_tokens),
+    "question answering": _of_model(_read_questions),
+    "masked words": _of_model(_fill_masks),
     "text generation": _write_texts,
     "text to text": _write_texts,
     "translation": _write_texts,

@@ -51,6 +51,8 @@ def _config(model: Module, kept: PretrainedFolder) -> dict[str, Any]:
     config |= {"architectures": [kept.architecture], "dtype": "float32", "torch_dtype": "float32"}
     if "classif" not in kept.task:
         return config
+    if model.task_name == "text similarity":
+        config["problem_type"] = "regression"
     outputs = model.output_specs
     count = (outputs[0] if isinstance(outputs, tuple) else outputs).shape[-1]
     names = list(model.class_names) if model.class_names else [f"LABEL_{at}" for at in range(count)]

@@ -29,3 +29,22 @@ def test_batches_of_other_sizes_have_the_same_validation_loss(backend, tmp_path)
             trainer.model.eval()
             values.append(trainer.evaluate(trainer.settings.val_dataset, batch_size=size)["loss"])
         assert values[0] == pytest.approx(values[1], rel=1e-5)
+
+
+@pytest.mark.sample(False)
+def test_batches_of_similar_lengths_have_little_padding(backend, tmp_path):
+    trainer = create_trainer("translation", tmp_path, backend.name, group_by_length=True, epochs=1, batch_size=2)
+    lengths = []
+    forward = type(trainer).preprocess
+
+    class Recorder:
+        def __call__(self, batch):
+            x, y = forward(trainer, batch)
+            lengths.append((x[0].shape[1], x[2].sum(1).max()))
+            return x, y
+
+    trainer.preprocess = Recorder()
+    values = trainer.fit(progress=False)
+    assert np.isfinite(values["loss"][0])
+    assert all(width - longest < 8 for width, longest in lengths)
+    assert len({width for width, _ in lengths}) > 1
