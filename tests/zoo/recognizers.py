@@ -31,8 +31,8 @@ class Proof:
 
     create: Callable[[], nn.Module]
     model: str
-    sounds: int = 320
-    epochs: int = 24
+    sounds: int = 640
+    epochs: int = 30
     settings: dict[str, Any] = field(default_factory=lambda: {"lr": 4e-3, "batch_size": 16, "schedule": "cosine_decay"})
 
 

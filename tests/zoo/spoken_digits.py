@@ -11,7 +11,18 @@ import soundfile
 from labdl import data
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-VOICES = ("en-us", "en-gb+f1", "en-us+f2", "en-gb+m2", "en-us+m3", "en-gb", "en-us+f4", "en-gb+m4", "en-us+m5", "en-gb+m7")
+VOICES = (
+    "en-us",
+    "en-gb+f1",
+    "en-us+f2",
+    "en-gb+m2",
+    "en-us+m3",
+    "en-gb",
+    "en-us+f4",
+    "en-gb+m4",
+    "en-us+m5",
+    "en-gb+m7",
+)
 TEST_VOICES = ("en-us+m1", "en-gb+f3")  # of which the training has none
 
 

@@ -72,7 +72,8 @@ def create(model, dataset, backend, **settings):
     return tasks.create_trainer(model, dataset, backend=backend.name, **{**options, **settings})
 
 
-def test_a_recognizer_is_trained_by_ctc_and_saved(backend, tmp_path):
+@pytest.mark.sample(backends=2)
+def test_a_recognizer_is_trained_by_ctc_and_transcribes(backend):
     trainer = create(recognizer(), Utterances(TEXTS), backend)
     history = trainer.fit()
     model = trainer.model
