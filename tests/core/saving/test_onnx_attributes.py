@@ -17,7 +17,6 @@ from labdl.saving.onnx.importer.module import decode
 # where neither ONNX Runtime nor onnx's evaluator computes what the standard says
 DIFFERENT = {
     ("LpPool", "dilations"): "with pads that keep the size they pad for windows without dilation; see the test below",
-    ("TopK", "sorted"): "the order of what is not sorted is not defined",
 }
 # no second value is valid, or none gives another result
 ALIKE = {
@@ -25,6 +24,7 @@ ALIKE = {
     ("ConvTranspose", "kernel_shape"): "it is the shape of the weights",
     ("DeformConv", "kernel_shape"): "it is the shape of the weights",
     ("Dropout", "ratio"): "it is of the training, where results are random",
+    ("QuantizeLinear", "saturate"): "it is of floating-point numbers of 8 bits beyond their range, which no sample has",
     ("Split", "num_outputs"): "it is the number of the outputs",
     ("TensorScatter", "mode"): "the other mode only takes more positions",
 }
