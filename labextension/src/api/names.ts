@@ -104,6 +104,7 @@ export const RESERVED = [
   'setup',
   'state_dict',
   'summary',
+  'task_name',
   'tie',
   'to',
   'to_native',
