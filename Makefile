@@ -67,7 +67,7 @@ bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory 
 	  $(BIN)/python tests/bench/data.py training --backend $$backend || exit 1; \
 	done
 
-zoo: $(VENV)/.full  ## long proofs: models learn on pictures and speech (espeak-ng) that are made here; writes docs/models.md
+zoo: $(VENV)/.full $(VENV)/.espeak-ng  ## long proofs: models learn on pictures and speech (espeak-ng) that are made here; writes docs/models.md
 	PYTHONPATH=. $(BIN)/python tests/zoo/detectors.py
 	PYTHONPATH=. $(BIN)/python tests/zoo/recognizers.py
 	$(BIN)/python scripts/model_table.py
@@ -124,8 +124,12 @@ $(HOSTS)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(FRON
 # a newer front end must not be left out because the environment is up to date
 lab test test-full test-changed quick: | $(FRONT)
 
-$(VENV)/.chromium: scripts/chromium.sh | $(VENV)/.tools
-	scripts/chromium.sh
+$(VENV)/.chromium: scripts/debian_program.sh | $(VENV)/.tools
+	scripts/debian_program.sh chromium "The browser tests need"
+	touch $@
+
+$(VENV)/.espeak-ng: scripts/debian_program.sh | $(VENV)/.tools
+	scripts/debian_program.sh espeak-ng "The proofs of recognizers need"
 	touch $@
 
 clean:  ## remove what was built and installed here
