@@ -80,7 +80,8 @@ def test_a_training_step_is_that_of_torch(kind, backend):
             [trainer.train_one_batch(images(64, 32, of=model), np.zeros(2, "float32"))["loss"] for _ in range(2)]
         )
         states.append(model.state_dict())
-    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
+    np.testing.assert_allclose(losses[0][0], losses[1][0], rtol=1e-4)
+    np.testing.assert_allclose(losses[0][1], losses[1][1], rtol=5e-4)  # after an update, whose last bits differ
     frozen = tuple(path for path, part in model.named_modules() if isinstance(part, nn.FrozenBatchNorm))
     for key, value in states[0].items():
         np.testing.assert_allclose(value, states[1][key], rtol=1e-3, atol=1e-4, err_msg=key)

@@ -31,6 +31,7 @@ def test_every_argument_of_saving(backend, tmp_path):
     assert files[0] == files[1] != files[2]
 
 
+@pytest.mark.sample(False)
 def test_every_argument_of_loading(backend, tmp_path):
     for seed in (0, 1):
         labdl.save(net(backend, seed), tmp_path / f"net{seed}")

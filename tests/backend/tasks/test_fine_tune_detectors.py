@@ -55,8 +55,7 @@ def test_a_detector_from_pictures_to_a_saved_model(name, backend, tmp_path):
     assert (results[0].boxes[:, 2:] <= (72, 48)).all()
 
 
-@pytest.mark.sample(every=len(DETECTORS))
-@pytest.mark.sample(backends=1)
+@pytest.mark.sample(False)
 @pytest.mark.parametrize("name", DETECTORS)
 def test_a_saved_detector_is_trained_further(name, backend, tmp_path):
     trainer = trainer_of(name, backend.name, optimizer="sgd", lr=1e-4)
