@@ -91,7 +91,7 @@ PRECISIONS = {
 }  # of Lightning and Keras
 PRECISION_HINTS = {
     **dict.fromkeys(
-        ("64-true", "64", "float64", "double", 64), ": build the model in float64, build(…, dtype='float64')"
+        ("64-true", "64", "float64", "double", 64), ": parameters and steps are float32, leave it out"
     ),
     **dict.fromkeys(
         ("bf16-true", "16-true", "half"), ": parameters keep their dtype; 'bfloat16' and 'float16' are mixed precision"

@@ -176,7 +176,7 @@ def test_metrics_by_the_names_of_other_frameworks():
 
 
 def test_precisions_that_are_not_equal_say_what_to_write():
-    with pytest.raises(ConfigError, match="received '64-true': build the model in float64"):
+    with pytest.raises(ConfigError, match="received '64-true': parameters and steps are float32"):
         Trainer(nn.Linear(3), precision="64-true")
     with pytest.raises(ConfigError, match="received 'bf16-true': parameters keep their dtype"):
         Trainer(nn.Linear(3), precision="bf16-true")

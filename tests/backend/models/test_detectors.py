@@ -72,12 +72,14 @@ def test_exported_source_computes_the_same(detector, tmp_path):
 def test_a_training_step_is_that_of_torch(kind, backend):
     """Losses, parameters and running statistics, from the raw heads; bins and anchors stay as they are."""
     losses, states = [], []
+    # batch normalization over the few places of a small picture magnifies the last bits
+    size = (128, 96) if kind.startswith("yolov7") else (64, 32)
     for name in (backend.name, "torch"):
         model, specs = ZOO[kind].small()
         before = model.build(*specs, backend=name, seed=0).state_dict()
         trainer = Trainer(model, loss=squares, optimizer=SGD(0.001), backend=name, seed=0)
         losses.append(
-            [trainer.train_one_batch(images(64, 32, of=model), np.zeros(2, "float32"))["loss"] for _ in range(2)]
+            [trainer.train_one_batch(images(*size, of=model), np.zeros(2, "float32"))["loss"] for _ in range(2)]
         )
         states.append(model.state_dict())
     np.testing.assert_allclose(losses[0][0], losses[1][0], rtol=1e-4)
