@@ -90,9 +90,7 @@ PRECISIONS = {
     **dict.fromkeys(("32-true", "32", "fp32", 32), "float32"),
 }  # of Lightning and Keras
 PRECISION_HINTS = {
-    **dict.fromkeys(
-        ("64-true", "64", "float64", "double", 64), ": parameters and steps are float32, leave it out"
-    ),
+    **dict.fromkeys(("64-true", "64", "float64", "double", 64), ": parameters and steps are float32, leave it out"),
     **dict.fromkeys(
         ("bf16-true", "16-true", "half"), ": parameters keep their dtype; 'bfloat16' and 'float16' are mixed precision"
     ),
