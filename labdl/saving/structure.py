@@ -117,8 +117,8 @@ def encode(
         **(_note_columns(data.get("notes", {})) if version > _PLAIN else {}),
     }
     buffer = io.BytesIO()
-    named = ((_CLASSES, class_names), (_FROZEN, frozen), (_TASK, [task] if task else None))
-    lists: dict[str, list[Any]] = {path: list(map(str, names)) for path, names in named if names}
+    lists_of_names = ((_CLASSES, class_names), (_FROZEN, frozen), (_TASK, [task] if task else None))
+    lists: dict[str, list[Any]] = {path: list(map(str, names)) for path, names in lists_of_names if names}
     if preprocessing is not None:
         lists[_PREPROCESSING] = [preprocessing]
     if detector is not None:

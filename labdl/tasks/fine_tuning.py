@@ -153,11 +153,11 @@ def _task_with_settings(values: Mapping[str, Any]) -> Task:
     """A task by its name and its settings, as in files: ``{"name": "summarization", "prefix": "summarize: "}``."""
     settings = {str(key): value for key, value in values.items() if key != "name"}
     cls = type(find(values.get("name", "")))
-    known = [name for name in inspect.signature(cls).parameters if cls.__init__ is not object.__init__]
-    unknown = next((name for name in settings if name not in known), None)
+    names = [name for name in inspect.signature(cls).parameters if cls.__init__ is not object.__init__]
+    unknown = next((name for name in settings if name not in names), None)
     if unknown is not None:
         raise ConfigError(
-            f"the task {cls.name} has the settings {', '.join(known) or '(none)'}, received {unknown!r:.60}"
+            f"the task {cls.name} has the settings {', '.join(names) or '(none)'}, received {unknown!r:.60}"
         )
     return cls(**settings)
 

@@ -122,11 +122,11 @@ class MaskedBlocks(Dataset):
         draws, kinds = rng.random(self.length), rng.random(self.length)
         others = rng.integers(0, self.vocabulary, self.length)
         words = ~np.isin(block, self.special)
-        chosen = words & (draws < self.probability)
-        if not chosen.any() and words.any():  # a batch without a target has no loss
-            chosen[np.flatnonzero(words)[draws[words].argmin()]] = True
-        tokens = np.where(chosen & (kinds < 0.8), self.mask, np.where(chosen & (kinds >= 0.9), others, block))
-        return tokens, np.where(chosen, block, IGNORED)
+        targets = words & (draws < self.probability)
+        if not targets.any() and words.any():  # a batch without a target has no loss
+            targets[np.flatnonzero(words)[draws[words].argmin()]] = True
+        tokens = np.where(targets & (kinds < 0.8), self.mask, np.where(targets & (kinds >= 0.9), others, block))
+        return tokens, np.where(targets, block, IGNORED)
 
 
 def mask_token(tokenizer: Any) -> int:

@@ -128,15 +128,11 @@ class QuestionAnswering(TextTask):
         parts = pipeline.split_samples(opened)
         encode: Any = pipeline.transforms[0]
         encode.key, encode.pair = parts[0].inputs
-        pipeline.fit(parts[0])
-        if not isinstance(encode.model, Tokenizer):
-            raise ConfigError(
-                f"{self.name} wants a tokenizer of the library tokenizers, which tells the places of tokens"
-            )
+        tokenizer = self.fit_tokenizer(pipeline, parts[0])
         size = encode.length
         stride = size // 3 if self.stride is None else self.stride
         train, validation = (
-            QuestionWindows(part, encode.model, length=size, stride=stride, entries=encode.entries) for part in parts
+            QuestionWindows(part, tokenizer, length=size, stride=stride, entries=encode.entries) for part in parts
         )
         return train, validation
 

@@ -156,12 +156,12 @@ class SpeechRecognition(Task):
         return rnnt if isinstance(model, RNNT) else ctc
 
     def metrics_of(self, model: Module, metrics: Any) -> Any:
-        chosen = losses.metrics(self.metrics if metrics is None else metrics)
+        named_metrics = losses.metrics(self.metrics if metrics is None else metrics)
         return [
             replace(one, vocabulary=model.class_names)  # type: ignore[type-var]
             if any(field.name == "vocabulary" for field in fields(one)) and one.vocabulary is None  # type: ignore
             else one
-            for one in chosen.values()
+            for one in named_metrics.values()
         ]
 
     def trainer_of(self, model: Module) -> type[Trainer]:
@@ -180,12 +180,12 @@ class SpeechRecognition(Task):
         """Loaders of batches of similar lengths, in the training in random order."""
         size, shuffle = options.get("batch_size", 32), options.get("shuffle", True)
         drop_last, accumulates = options.get("drop_last", False), options.get("accumulate", 1) > 1
-        kept = {"errors": errors, "pad": 0}
+        loader_options: dict[str, Any] = {"errors": errors, "pad": 0}
         lengths = [speech_samples.durations_of(part, lenient=errors != "raise") for part in (train, validation)]
-        ordered = BucketSampler(lengths[1], size, shuffle=False)
+        by_length = BucketSampler(lengths[1], size, shuffle=False)
         if not shuffle or accumulates:  # which wants batches of one size
-            batches = Loader(train, size, shuffle, seed, drop_last, **kept)
+            batches = Loader(train, size, shuffle, seed, drop_last, **loader_options)
         else:
             buckets = BucketSampler(lengths[0], size, seed=seed, drop_last=drop_last)
-            batches = Loader(train, size, batch_sampler=buckets, **kept)
-        return batches, Loader(validation, size, batch_sampler=ordered, **kept)
+            batches = Loader(train, size, batch_sampler=buckets, **loader_options)
+        return batches, Loader(validation, size, batch_sampler=by_length, **loader_options)

@@ -106,14 +106,14 @@ class Task:
         if errors == "raise" and not group_by_length:
             return train, validation
         size = options.get("batch_size", 32)
-        ordered: dict[str, Any] = {
+        order: dict[str, Any] = {
             "shuffle": options.get("shuffle", True),
             "seed": seed,
             "drop_last": options.get("drop_last", False),
         }
         if group_by_length:
-            ordered = {"batch_sampler": BucketSampler(text_lengths(train), size, **ordered)}
-        return Loader(train, size, errors=errors, **ordered), Loader(validation, size, errors=errors)
+            order = {"batch_sampler": BucketSampler(text_lengths(train), size, **order)}
+        return Loader(train, size, errors=errors, **order), Loader(validation, size, errors=errors)
 
     def count_classes(self, dataset: Dataset) -> int:
         """The number of classes of a data set. Raises ConfigError if it does not know them, or has one alone."""

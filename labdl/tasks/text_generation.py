@@ -54,9 +54,9 @@ class TextGeneration(Task):
 
     def check_output(self, model: Module, output: Any, classes: int | None) -> None:
         if not isinstance(output, Spec) or output.ndim != 3:
-            found = output.shape if isinstance(output, Spec) else f"{len(output)} outputs"
+            received = output.shape if isinstance(output, Spec) else f"{len(output)} outputs"
             raise ConfigError(
-                f"{self.name} wants a model that gives (N, tokens, vocabulary), {type(model).__name__} gives {found}"
+                f"{self.name} wants a model that gives (N, tokens, vocabulary), {type(model).__name__} gives {received}"
             )
 
     def check(self, model: Module, dataset: Dataset) -> None:

@@ -48,11 +48,11 @@ class TextSimilarity(TextTask):
     ) -> tuple[Dataset, Dataset]:
         parts = super().prepare_datasets(model, opened, pipeline, classes)
         inputs = pipeline.transforms[0].outputs  # type: ignore[attr-defined]
-        numbered = []
+        pairs = []
         for part in parts:
-            numbered.append(part.map(functools.partial(_pair, inputs=inputs, target=(*part.targets, "label")[0])))
-            numbered[-1].inputs = numbered[-1].targets = ()  # samples are pairs
-        return numbered[0], numbered[1]
+            pairs.append(part.map(functools.partial(_pair, inputs=inputs, target=(*part.targets, "label")[0])))
+            pairs[-1].inputs = pairs[-1].targets = ()  # samples are pairs
+        return pairs[0], pairs[1]
 
 
 def _pair(sample: Mapping[str, Any], *, inputs: Sequence[str], target: str) -> tuple[Any, np.ndarray]:

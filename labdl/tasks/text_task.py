@@ -85,16 +85,26 @@ class TextTask(Task):
         pipeline.fit(first)
         return pipeline.split_dataset(opened)
 
+    def fit_tokenizer(self, pipeline: Pipeline, dataset: Dataset) -> Tokenizer:
+        """The tokenizer of a pipeline, trained on the data set if there was none. Raises ConfigError for one without places."""
+        pipeline.fit(dataset)
+        encode: Any = pipeline.transforms[0]
+        if not isinstance(encode.model, Tokenizer):
+            raise ConfigError(
+                f"{self.name} wants a tokenizer of the library tokenizers, which tells the places of tokens"
+            )
+        return encode.model
+
     def prepare_model(
         self, model: Module, dataset: Dataset, classes: int | None, backend: str | None, seed: int
     ) -> None:
         encode: Any = model.preprocessing.transforms[0]
-        named = {name: Spec((None, None), _OPTIONAL[name]) for name in encode.entries[1:]}
+        optional_inputs = {name: Spec((None, None), _OPTIONAL[name]) for name in encode.entries[1:]}
         first = (model._input_specs or (None,))[0]
         steps = encode.length if model.unbuilt or first is None else first.shape[1]
-        if named:  # the length of a batch with a mask is that of its longest text
+        if optional_inputs:  # the length of a batch with a mask is that of its longest text
             steps = None
-        model.build(Spec((None, steps), "int64"), backend=backend or model.backend, seed=seed, **named)
+        model.build(Spec((None, steps), "int64"), backend=backend or model.backend, seed=seed, **optional_inputs)
         if dataset.classes and classes in (None, len(dataset.classes)):
             model.class_names = tuple(map(str, dataset.classes))
         self.check_output(model, model.output_specs, self.count_classes(dataset) if classes is None else classes)

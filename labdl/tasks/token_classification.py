@@ -49,21 +49,17 @@ class TokenClassification(TextTask):
     ) -> tuple[Dataset, Dataset]:
         parts = pipeline.split_samples(opened)
         encode: Any = pipeline.transforms[0]
-        joined = []
+        texts = []
         for part in parts:
             join = functools.partial(join_words, words=part.inputs[0], tags=part.targets[0])
-            joined.append(part.map(join))
+            texts.append(part.map(join))
         encode.key, encode.entries = "text", tuple(name for name in encode.entries if name != "types")
-        pipeline.fit(joined[0])
-        if not isinstance(encode.model, Tokenizer):
-            raise ConfigError(
-                f"{self.name} wants a tokenizer of the library tokenizers, which tells the places of tokens"
-            )
-        align = functools.partial(encode_tags, tokenizer=encode.model, length=encode.length, entries=encode.entries)
-        encoded = [part.map(align) for part in joined]
-        for part in encoded:
+        tokenizer = self.fit_tokenizer(pipeline, texts[0])
+        align = functools.partial(encode_tags, tokenizer=tokenizer, length=encode.length, entries=encode.entries)
+        pairs = [part.map(align) for part in texts]
+        for part in pairs:
             part.inputs = part.targets = ()  # samples are pairs
-        return encoded[0], encoded[1]
+        return pairs[0], pairs[1]
 
     def metrics_of(self, model: Module, metrics: Any) -> Any:
         return ("accuracy", EntityF1(names=tuple(model.class_names or ()))) if metrics is None else metrics

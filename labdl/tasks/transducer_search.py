@@ -120,31 +120,31 @@ def _beam_search(
     first, states = functions.start(blank)
     # what the predictor gives behind the symbols of a hypothesis: features (1, features) and states
     memory: dict[tuple[int, ...], tuple[Any, tuple]] = {(): (first, states)}
-    kept = [_Hypothesis((), (), 0.0, 0.0)]
+    beam = [_Hypothesis((), (), 0.0, 0.0)]
     for step, encoding in enumerate(encodings):
-        writing, arrived = kept, {}
-        for written in range(symbols_per_step + 1):
-            features = np.concatenate([functions.array(memory[each.symbols][0]) for each in writing])
-            heard = np.repeat(encoding[None, None], len(writing), 0)
-            logs = functions.join(heard, functions.native.tensor(features))[:, 0, 0]
-            for each, row in zip(writing, logs, strict=True):
-                moved = each._replace(score=each.score + float(row[blank]), best=each.best + float(row[blank]))
-                arrived[each.symbols] = moved.merge(arrived.get(each.symbols))
-            if written == symbols_per_step:
+        active, candidates = beam, {}
+        for count in range(symbols_per_step + 1):
+            features = np.concatenate([functions.array(memory[each.symbols][0]) for each in active])
+            same_step = np.repeat(encoding[None, None], len(active), 0)
+            logs = functions.join(same_step, functions.native.tensor(features))[:, 0, 0]
+            for each, row in zip(active, logs, strict=True):
+                extended = each._replace(score=each.score + float(row[blank]), best=each.best + float(row[blank]))
+                candidates[each.symbols] = extended.merge(candidates.get(each.symbols))
+            if count == symbols_per_step:
                 break
-            writing = _extend(writing, logs, blank, step, beam_size, least=_least_score(arrived, beam_size))
-            if not writing:
+            active = _extend(active, logs, blank, step, beam_size, least=_least_score(candidates, beam_size))
+            if not active:
                 break
-            _remember(functions, memory, writing)
-        kept = sorted(arrived.values(), key=lambda each: -each.score)[:beam_size]
-        memory = {each.symbols: memory[each.symbols] for each in kept}
-    best = kept[0]
+            _remember(functions, memory, active)
+        beam = sorted(candidates.values(), key=lambda each: -each.score)[:beam_size]
+        memory = {each.symbols: memory[each.symbols] for each in beam}
+    best = beam[0]
     return Path(np.array(best.symbols, "int64"), np.array(best.steps, "int64"), best.score)
 
 
-def _least_score(arrived: dict[tuple[int, ...], _Hypothesis], beam_size: int) -> float:
+def _least_score(candidates: dict[tuple[int, ...], _Hypothesis], beam_size: int) -> float:
     """The score below which no hypothesis is kept: that of the last one of a full beam."""
-    scores = sorted((each.score for each in arrived.values()), reverse=True)
+    scores = sorted((each.score for each in candidates.values()), reverse=True)
     return scores[beam_size - 1] if len(scores) >= beam_size else -np.inf
 
 

@@ -204,8 +204,8 @@ def _make_once(graph: Graph, node_id: str, result: CheckResult):
         new = {} if result.templates is None or origin in result.templates.shared else result.templates.new
         if settings not in new:
             new[settings] = make(graph.nodes[origin])
-        made = result.made[origin] = new[settings]
-        is_single = isinstance(made, Module) and (result.templates is None or origin in result.templates.shared)
+        layer = result.made[origin] = new[settings]
+        is_single = isinstance(layer, Module) and (result.templates is None or origin in result.templates.shared)
         result.keys[origin] = (origin,) if is_single else settings
     result.made[node_id] = result.made[origin]
     return result.made[node_id]

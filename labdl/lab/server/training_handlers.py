@@ -122,8 +122,8 @@ class TrainHandler(_DataHandler):
             try:
                 view = await self.view(await self.data_path(path, name))
                 opened = view.splits or view.dataset
-                found = await self.run(task_fit.fit_tasks, model, name.rstrip("/"), opened)
-                tasks |= {"tasks": found.names, "tasks_problem": found.problem}
+                matches = await self.run(task_fit.fit_tasks, model, name.rstrip("/"), opened)
+                tasks |= {"tasks": matches.names, "tasks_problem": matches.problem}
             except RequestError as error:
                 tasks["tasks_problem"] = error.message
         if settings.get("task") is not None:

@@ -29,10 +29,10 @@ def describe_source(name: str) -> dict[str, Any]:
 
 def mismatches(graph: Graph, data: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Input and output shapes of the model, and messages about what does not fit; unknown shapes are not checked."""
-    found = ends(graph)
-    if found.problems:
-        return found.shapes() | {"problems": found.problems}
-    inputs, outputs = found.inputs, found.outputs
+    model_ends = ends(graph)
+    if model_ends.problems:
+        return model_ends.shapes() | {"problems": model_ends.problems}
+    inputs, outputs = model_ends.inputs, model_ends.outputs
     problems = [
         f"The model has {len(specs)} {what}: the data sets here have one of both. Train it with code."
         for what, specs in (("inputs", inputs), ("outputs", outputs))
@@ -40,7 +40,7 @@ def mismatches(graph: Graph, data: Mapping[str, Any], settings: Mapping[str, Any
     ]
     if len(inputs) == 1 and len(outputs) == 1:
         problems = [p for p in (_input(inputs[0], data), _output(outputs[0], data, settings)) if p]
-    return found.shapes() | {"problems": problems}
+    return model_ends.shapes() | {"problems": problems}
 
 
 @dataclass(frozen=True)

@@ -84,31 +84,31 @@ def _trainer(settings: Mapping[str, Any], dataset: str, task: Task | None, seed:
     """The arguments of the trainer, as Python."""
     if task is None:
         metrics = f"metrics={_metrics(settings, dataset)!r}"
-        found = ["model", f"loss={_loss(settings)}", "optimizer=optimizer", metrics]
+        arguments = ["model", f"loss={_loss(settings)}", "optimizer=optimizer", metrics]
     else:
-        found = _task_arguments(settings, dataset, task, seed)
+        arguments = _task_arguments(settings, dataset, task, seed)
     schedule = settings.get("schedule")
     if schedule is not None:
-        given = _settings("schedule_settings", settings)
+        schedule_settings = _settings("schedule_settings", settings)
         cls = schedules()[_one_of("schedule", schedule, schedules())]
-        _check_monitored("schedule", getattr(create(cls, given), "metric", None), settings, dataset)
-        found.append(f"schedule={_call(f'labdl.train.{cls.__name__}', given)}")
+        _check_monitored("schedule", getattr(create(cls, schedule_settings), "metric", None), settings, dataset)
+        arguments.append(f"schedule={_call(f'labdl.train.{cls.__name__}', schedule_settings)}")
     if settings.get("stopping") is not None:
-        given = _settings("stopping", settings)
-        _check_monitored("stopping", create(EarlyStopping, given).monitor, settings, dataset)
-        found.append(f"stopping={_call('labdl.train.EarlyStopping', given)}")
+        stopping_settings = _settings("stopping", settings)
+        _check_monitored("stopping", create(EarlyStopping, stopping_settings).monitor, settings, dataset)
+        arguments.append(f"stopping={_call('labdl.train.EarlyStopping', stopping_settings)}")
     options = _settings("options", settings)
     for key in options:
         _one_of("options", key, OPTIONS)
-    kept = {field.name: field.default for field in dataclasses.fields(create(TrainerSettings, options))}
-    found += [f"{key}={_to_python(value)}" for key, value in options.items() if value != kept[key]]
-    return found
+    defaults = {field.name: field.default for field in dataclasses.fields(create(TrainerSettings, options))}
+    arguments += [f"{key}={_to_python(value)}" for key, value in options.items() if value != defaults[key]]
+    return arguments
 
 
 def _loss(settings: Mapping[str, Any]) -> str:
-    name, given = loss_of(settings), _settings("loss_settings", settings)
-    made = losses.loss(name, **given)
-    return _call(f"labdl.nn.{type(made).__name__}", given) if given else repr(name)
+    name, loss_settings = loss_of(settings), _settings("loss_settings", settings)
+    loss = losses.loss(name, **loss_settings)
+    return _call(f"labdl.nn.{type(loss).__name__}", loss_settings) if loss_settings else repr(name)
 
 
 def _task(settings: Mapping[str, Any]) -> Task | None:

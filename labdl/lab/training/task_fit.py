@@ -71,16 +71,16 @@ def task_mismatches(model: StructureFile, opened: Opened, name: str, settings: M
     One sample is prepared as in the training, unless its transforms have to be fitted to the data set first.
     """
     task, dataset = TASKS[settings["task"]], _training_part(opened)
-    found = compatibility.ends(model.graph)
-    answer = found.shapes() | {"problems": found.problems, "transforms": []}
-    if found.problems:
+    model_ends = compatibility.ends(model.graph)
+    answer = model_ends.shapes() | {"problems": model_ends.problems, "transforms": []}
+    if model_ends.problems:
         return answer
     try:
         module = _module(model)
         task.check(module, dataset)
         pipeline = Pipeline(task.pipeline_of(module, settings.get("size")))
-        if len(found.outputs) == 1:
-            task.check_output(module, found.outputs[0], len(dataset.classes) if dataset.classes else None)
+        if len(model_ends.outputs) == 1:
+            task.check_output(module, model_ends.outputs[0], len(dataset.classes) if dataset.classes else None)
         problems = _sample_mismatches(task, module, model.graph, opened, pipeline, name, settings)
     except LabDLError as error:
         return answer | {"problems": [_message(error)]}

@@ -65,11 +65,13 @@ class EntityF1(Metric):
                 f"{target.shape}"
             )
         counted = target != (_IGNORED if self.ignored_target is None else self.ignored_target)
-        right = made = true = 0
+        matches = predictions = references = 0
         for own, tags, here in zip(output, target, counted, strict=True):
             predicted, expected = (find_entities(self._tags(row[here])) for row in (own, tags))
-            right, made, true = right + len(predicted & expected), made + len(predicted), true + len(expected)
-        return right, made, true
+            matches += len(predicted & expected)
+            predictions += len(predicted)
+            references += len(expected)
+        return matches, predictions, references
 
     def _tags(self, numbers: np.ndarray) -> list[str]:
         if not self.names:
@@ -78,5 +80,5 @@ class EntityF1(Metric):
             raise ModelError(f"EntityF1 has {len(self.names)} names, received the class {int(numbers.max())}")
         return [self.names[number] for number in numbers.tolist()]
 
-    def value(self, right, made, true):
-        return 2 * right / (made + true) if made + true else 0.0
+    def value(self, matches, predictions, references):
+        return 2 * matches / (predictions + references) if predictions + references else 0.0

@@ -6,6 +6,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, metric
@@ -36,48 +37,45 @@ def squad_exact_match(answer: str, reference: str) -> float:
     return float(normalize_answer(answer) == normalize_answer(reference))
 
 
-def _sum_of_best(name: str, score: Callable[[str, str], float], output, target) -> tuple[float, int]:
-    if isinstance(output, str) or isinstance(target, str) or len(output) != len(target):
-        raise ModelError(f"{name} wants as many answers as targets, in two lists")
-    total = 0.0
-    for answer, given in zip(output, target, strict=True):
-        references: Sequence[str] = [given] if isinstance(given, str) else list(given) or [""]
-        if not isinstance(answer, str) or not all(isinstance(each, str) for each in references):
-            raise ModelError(f"{name} wants texts, received {answer!r:.60} for {given!r:.60}")
-        total += max(score(answer, each) for each in references)
-    return total, len(output)
-
-
-@metric
-class SquadF1(Metric):
-    """Mean F1 of the words of answers and of the best of their references (Rajpurkar et al., 2016).
-
-    Answers are texts, "" for no answer; a target is a text or a list of them, an empty one for no answer. Words are compared
-    without case, punctuation and English articles. From 0 to 1; SQuAD's evaluation multiplies by 100.
-    """
+class _BestReference(Metric):
+    """Mean over answers of the best ``score`` among their references."""
 
     task = "sequence"
     higher_is_better = True
+    score: ClassVar[Callable[[str, str], float]]
 
     def statistics(self, output, target):
-        return _sum_of_best("SquadF1", squad_f1, output, target)
+        name = type(self).__name__
+        if isinstance(output, str) or isinstance(target, str) or len(output) != len(target):
+            raise ModelError(f"{name} wants as many answers as targets, in two lists")
+        total = 0.0
+        for answer, expected in zip(output, target, strict=True):
+            references: Sequence[str] = [expected] if isinstance(expected, str) else list(expected) or [""]
+            if not isinstance(answer, str) or not all(isinstance(each, str) for each in references):
+                raise ModelError(f"{name} wants texts, received {answer!r:.60} for {expected!r:.60}")
+            total += max(type(self).score(answer, each) for each in references)
+        return total, len(output)
 
     def value(self, total, n):
         return float(total / n) if n else float("nan")
 
 
 @metric
-class SquadExactMatch(Metric):
+class SquadF1(_BestReference):
+    """Mean F1 of the words of answers and of the best of their references (Rajpurkar et al., 2016).
+
+    Answers are texts, "" for no answer; a target is a text or a list of them, an empty one for no answer. Words are compared
+    without case, punctuation and English articles. From 0 to 1; SQuAD's evaluation multiplies by 100.
+    """
+
+    score = staticmethod(squad_f1)
+
+
+@metric
+class SquadExactMatch(_BestReference):
     """Share of answers that equal one of their references, without case, punctuation and English articles.
 
     Answers and targets as those of `SquadF1` (Rajpurkar et al., 2016).
     """
 
-    task = "sequence"
-    higher_is_better = True
-
-    def statistics(self, output, target):
-        return _sum_of_best("SquadExactMatch", squad_exact_match, output, target)
-
-    def value(self, right, n):
-        return float(right / n) if n else float("nan")
+    score = staticmethod(squad_exact_match)

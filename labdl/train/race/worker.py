@@ -47,8 +47,8 @@ def _race(exchange: Path, backend: str, folder: Path, stopped: threading.Event) 
     for module in job["modules"]:
         importlib.import_module(module)
     seed(job["seed"])
-    drawn = None if job["parameters"] else job["seed"]
-    model = load(exchange / "model", backend=backend, parameters=job["parameters"], seed=drawn)
+    new_seed = None if job["parameters"] else job["seed"]
+    model = load(exchange / "model", backend=backend, parameters=job["parameters"], seed=new_seed)
     settings = job["settings"]
     if "schedule" in settings:
         settings["schedule"] = _schedule(settings["schedule"])

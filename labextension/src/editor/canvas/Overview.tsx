@@ -166,6 +166,6 @@ export const Overview = memo(function Overview(props: OverviewProps) {
 const KINDS = ['labdl-mod-note', 'labdl-mod-layer', 'labdl-mod-selected'];
 
 function kindOf({ selected, type }: CanvasNode): string {
-  const [note, layer, chosen] = KINDS;
-  return type === 'note' ? note : selected ? chosen : layer;
+  const [note, layer, selection] = KINDS;
+  return type === 'note' ? note : selected ? selection : layer;
 }

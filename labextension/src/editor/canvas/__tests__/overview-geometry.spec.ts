@@ -43,25 +43,25 @@ describe('overview', () => {
   it('draws nodes that look the same once, and none smaller than a pixel', () => {
     const rects = row(5000);
     const scale = scaleFor(boundsOf(rects) as Rect, SIZE);
-    const drawn = pieces(pathOf(rects, scale));
-    expect(drawn.length).toBeLessThan(300);
-    expect(drawn.length).toBeGreaterThan(140);
+    const rectangles = pieces(pathOf(rects, scale));
+    expect(rectangles.length).toBeLessThan(300);
+    expect(rectangles.length).toBeGreaterThan(140);
     expect(
-      drawn.every(([, , width, height]) => width >= 1 && height >= 1)
+      rectangles.every(([, , width, height]) => width >= 1 && height >= 1)
     ).toBe(true);
-    expect(drawn[0][0]).toBe(5);
-    expect(drawn[drawn.length - 1][0]).toBeCloseTo(145, 0);
+    expect(rectangles[0][0]).toBe(5);
+    expect(rectangles[rectangles.length - 1][0]).toBeCloseTo(145, 0);
   });
 
   it('is of use where nodes are out of view and none is under it', () => {
     const view = { width: 1000, height: 800 };
     const corner = { x: 830, y: 680, width: 170, height: 120 };
-    const seen = (rects: Rect[], x = 0, y = 0) =>
+    const isShown = (rects: Rect[], x = 0, y = 0) =>
       isUseful(rects, [x, y, 1], view, corner);
-    expect(seen(row(3))).toBe(false); // all in view
-    expect(seen(row(5))).toBe(true);
-    expect(seen(row(5), 0, 700)).toBe(false); // one is under it
-    expect(seen(row(3), 0, 700)).toBe(false);
-    expect(seen(row(3), 500, 600)).toBe(true);
+    expect(isShown(row(3))).toBe(false); // all in view
+    expect(isShown(row(5))).toBe(true);
+    expect(isShown(row(5), 0, 700)).toBe(false); // one is under it
+    expect(isShown(row(3), 0, 700)).toBe(false);
+    expect(isShown(row(3), 500, 600)).toBe(true);
   });
 });
